@@ -70,10 +70,10 @@ CEILINGS = {
     "tree::Walk<F16>": Ceiling(128, 18, None, 16, 680, fences=6, copies=12),
     "tree::Walk<float>": Ceiling(128, 21, None, 16, 700, fences=6, copies=24),
     "tree::Walk<AnyLogit>": Ceiling(168, 18, None, 16, 760, fences=5),
-    "tree::Traverse<Bf16>": Ceiling(128, 18, None, 15, 660, fences=5, copies=12),
-    "tree::Traverse<F16>": Ceiling(128, 18, None, 15, 660, fences=5, copies=12),
-    "tree::Traverse<float>": Ceiling(128, 21, None, 15, 680, fences=5, copies=24),
-    "tree::Traverse<AnyLogit>": Ceiling(168, 18, None, 15, 740, fences=3),
+    "tree::Traverse<Bf16>": Ceiling(128, 18, None, 15, 690, fences=3, copies=12),
+    "tree::Traverse<F16>": Ceiling(128, 18, None, 15, 690, fences=3, copies=12),
+    "tree::Traverse<float>": Ceiling(128, 21, None, 15, 710, fences=3, copies=24),
+    "tree::Traverse<AnyLogit>": Ceiling(168, 18, None, 15, 790, fences=3),
 }
 
 

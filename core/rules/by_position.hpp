@@ -123,18 +123,20 @@ struct ByPosition;
 template <class Class, class Result, class... Arguments>
 Class class_of_member(Result (Class::*)(Arguments...) const);
 
-/// Whether a rule replaces by weights of its own, which its `correction` does not say.
+/// Whether a rule emits by weights of its own where its `correction` does not say so.
 template <class Rule>
-concept OwnReplacement = requires {
+concept OwnWeights = requires {
   class_of_member(&Rule::template replacement<double>);
+  class_of_member(&Rule::template bonus<double>);
 }
-&&!std::same_as<decltype(class_of_member(&Rule::template replacement<double>)), ByPosition<Rule>>;
+&&!(std::same_as<decltype(class_of_member(&Rule::template replacement<double>)), ByPosition<Rule>> &&
+    std::same_as<decltype(class_of_member(&Rule::template bonus<double>)), ByPosition<Rule>>);
 
 /// A rule of this kind. It is known by `SaidByPosition`, its own name, so that a rule derived from it, which
 /// may differ anywhere, is not taken for it.
 template <class Rule>
 concept PositionForm =
-    std::same_as<typename Rule::SaidByPosition, Rule> && !OwnReplacement<Rule> && requires(const Rule& rule) {
+    std::same_as<typename Rule::SaidByPosition, Rule> && !OwnWeights<Rule> && requires(const Rule& rule) {
   { rule.correction } -> std::convertible_to<Correction>;
 };
 

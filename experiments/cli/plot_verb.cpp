@@ -16,6 +16,7 @@
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/printable.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/run_config.hpp"
@@ -55,7 +56,10 @@ RunResult read_run(const fs::path& file) {
                    "all of them at once, as they are drawn,");
     RunResult run{read_result(parse_json(read_text(file))), {}};
     const fs::path timings = file.parent_path() / "timings.json";
-    if (fs::exists(timings)) run.timings = read(timings_type(), parse_json(read_text(timings)), "");
+    if (fs::exists(timings)) {
+      const TypePtr& own = run.result.shown().experiment->own_timings;
+      run.timings = read(timings_type(own), parse_json(read_text(timings)), "");
+    }
     return run;
   });
 }

@@ -331,6 +331,21 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   if (!choice.x.empty()) config.x = key_named(result, "x", choice.x);
   if (!choice.series.empty()) config.series = key_named(result, "series", choice.series);
   if (config.series == config.x) (choice.series.empty() ? config.series : config.x).clear();
+  Cells cells = pointers_to(result.cells);
+  for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
+  // Of a key that has one value left nothing is to be seen; the next that differs takes its place.
+  const auto has_one_value = [&](const std::string& key) { return groups_of(cells, {key}).size() == 1; };
+  if (choice.x.empty() && has_one_value(config.x)) {
+    config.x.clear();
+    if (choice.series.empty()) config.series.clear();
+    for (const std::string& key : further_axes(cells, config)) {
+      if (config.x.empty() && set_number(*cells.front(), key)) config.x = key;
+    }
+  }
+  if (choice.series.empty() && has_one_value(config.series)) {
+    config.series.clear();
+    if (const auto others = further_axes(cells, config); !others.empty()) config.series = others.front();
+  }
   if (choice.heat) config.style = FigureStyle::heat_map;
   if (config.x.empty() || (choice.heat && config.series.empty())) {
     throw UsageError("{}: nothing that the cells set is there by itself; name one of {}",
@@ -339,8 +354,6 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   config.log_x = choice.log_x;
   config.log_y = choice.log_y;
   config.log_z = choice.log_z;
-  Cells cells = pointers_to(result.cells);
-  for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
   const std::vector<std::string> further = further_axes(cells, config);
   if (const std::size_t count = groups_of(cells, further).size(); count > max_curves) {
     throw UsageError("{} figures, one for each combination of {}; where KEY=VALUE keeps one value", count,

@@ -1,5 +1,5 @@
 """What a draft knows of the acceptance of its tokens: rounds of a pair of models with a confidence for every drafted token, for the
-serving simulator (docs/serving.md, "acceptance": {"recorded": FILE}).
+serving simulator (docs/serving.md, "acceptance": {"kind": "recorded", "file": FILE}).
 
     python3 python/examples/confident_rounds.py configs/exact_austen_bigram.json --gamma 4 --rounds 8000 --out rounds.jsonl
 

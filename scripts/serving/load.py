@@ -180,7 +180,7 @@ class Calibration:
     rounds: float  #: of a request, after its first token
 
     def cost(self):
-        return {"by_tokens": [{"tokens": tokens, "ms": round(ms, 4)} for tokens, ms in self.curve], "speculation": round(self.speculation, 4),
+        return {"kind": "steps", "by_tokens": [{"tokens": tokens, "ms": round(ms, 4)} for tokens, ms in self.curve], "speculation": round(self.speculation, 4),
                 "sequence": round(self.sequence, 4), "mixed": round(self.mixed, 4), "prompt_token": round(self.prompt_token, 5)}
 
     def step(self, sequences, prompt=0):
@@ -338,7 +338,7 @@ def config_of(setting, calibrations, prompt, times, traces):
                               "set": {"/gamma": gamma, "/serving/trace": traces[bursts].name, "/serving/requests_per_second": round(rate * rate_of(times[bursts]), 5),
                                       "/serving/cost": found.cost(),
                                       "/serving/engine": {"max_sequences": setting.slots, "wake_ms": round(found.wake, 3)},
-                                      "/serving/acceptance": {"rate": found.rate}}})
+                                      "/serving/acceptance": {"kind": "rate", "rate": found.rate}}})
     server = f"{setting.server} at temperature 1, one thread, with {setting.target} and {setting.draft}"
     about = (f"{server}, measured on {datetime.date.today()} by scripts/serving. Costs and acceptance are those of clients that wait for their "
              "answers; what was measured under load was not used for them.")

@@ -207,4 +207,24 @@ Listing comparison_text(const ChoiceComparison& comparison) {
   return {{std::move(table)}};
 }
 
+std::string comparison_headline(const ChoiceComparison& comparison) {
+  return fmt::format(
+      "{} of {} choices of γ are the best; {} more are within the rounding of their inputs. The others lose at most {:.2g}% of the speedup.",
+      comparison.same, comparison.rows.size(), comparison.within_rounding, comparison.largest_loss_percent);
+}
+
+std::vector<Figure> comparison_figures(const ChoiceComparison& comparison) {
+  Figure figure{"", "Speedup at the given γ, and at the best", "", "speedup by Theorem 3.8"};
+  Series best{.name = "best γ", .style = SeriesStyle::levels};
+  Series given{.name = "given γ", .style = SeriesStyle::points};
+  for (const ComparedChoice& row : comparison.rows) {
+    const double at = figure.add_category(row.label);
+    given.add(at, row.speedup);
+    if (row.best_speedup) best.add(at, *row.best_speedup);
+  }
+  figure.add(std::move(best));
+  figure.series.push_back(std::move(given));
+  return {figure};
+}
+
 }  // namespace speclab

@@ -1,11 +1,11 @@
-// What `speclab plan` was told about costs, as a cost model.
+// The options of `speclab plan` about costs.
 #pragma once
 
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <string>
 
-#include "serving/advisor/planning.hpp"
+#include "serving/advisor/pair_costs.hpp"
 
 namespace speclab {
 
@@ -14,15 +14,17 @@ void add_cost_options(boost::program_options::options_description& options);
 /// What the target costs: it and the device by the roofline, or measured times.
 void add_target_cost_options(boost::program_options::options_description& options);
 
-/// The target and one draft. `draft` is a preset's name, or c as a number, as --drafter and --draft give it;
-/// empty: as --c and --draft-times say. The method is as --method says, or as the draft's config.json does.
-/// Throws UsageError for unknown names, numbers out of range, and options that contradict one another or
-/// leave costs open. With --method mtp and no draft, the target's own modules draft.
+/// --method, where servers' settings are printed.
+void add_method_option(boost::program_options::options_description& options);
+
+/// What these options say, in one of the forms of costs. `draft` is a preset's name, or c as a number, in
+/// place of the options for a draft; empty: as they have it. Throws UsageError for what is missing in the
+/// form, or no part of it.
+PairCosts pair_costs(const boost::program_options::variables_map& values, const std::string& draft = "");
+/// The target and one draft, as `pair_costs` has them. Throws UsageError for unknown names, numbers out of
+/// range, and options that contradict one another or leave costs open.
 PlannedPair costs_of(const boost::program_options::variables_map& values, const std::string& draft,
                      const Operation& at);
-
-/// --method; a draft model without it.
-DraftMethod method_option(const boost::program_options::variables_map& values);
 
 /// A number option within [least, most]; UsageError otherwise.
 double checked_number(const boost::program_options::variables_map& values, const char* name, double least,

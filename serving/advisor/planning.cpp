@@ -40,8 +40,22 @@ std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Draf
   return rows;
 }
 
-LogFindings log_findings(const AcceptanceFile& log, double confidence) {
-  LogFindings found;
+/// What a log shows: its rounds, or means alone.
+void add_log(const Acceptance& known, double confidence, DrafterPlan& plan) {
+  if (!known.log) return;
+  const AcceptanceFile& log = *known.log;
+  if (log.means) {
+    const LoggedMeans& means = *log.means;
+    plan.means =
+        LogMeans{log.format,
+                 means.rounds,
+                 means.drafted,
+                 means.accepted,
+                 means.weights.size(),
+                 acceptance_metrics({.rounds = 1, .drafted = means.drafted, .accepted = means.accepted})};
+    return;
+  }
+  LogFindings& found = plan.log.emplace();
   static_cast<LogFit&>(found) = log_fit(log.rounds, log.counts, confidence);
   found.format = log.format;
   found.rounds = log.counts.rounds;
@@ -52,11 +66,121 @@ LogFindings log_findings(const AcceptanceFile& log, double confidence) {
     found.metrics = acceptance_metrics(
         log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
   }
-  return found;
 }
 
 bool reads_text_alone(DraftMethod method) {
   return method == DraftMethod::draft || method == DraftMethod::ngram;
+}
+
+/// Of gammas considered; an asked one that the drafter cannot draft is refused.
+int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
+  if (!drafter.most_drafted) return settings.max_gamma;
+  if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
+    const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
+    throw UsageError("--gamma {}: {} drafts at most {} tokens a round", *settings.asked_gamma,
+                     head == nullptr ? drafter.draft : head->model.source, *drafter.most_drafted);
+  }
+  return std::min(settings.max_gamma, *drafter.most_drafted);
+}
+
+/// Speedups by gamma: by the i.i.d. formula, and of a log by what was measured, where that is known.
+struct Curves {
+  SpeedupCurve iid;
+  std::optional<SpeedupCurve> measured = {};
+  bool by_measured = false;  ///< the i.i.d. formula is rejected
+
+  const SpeedupCurve& used() const { return by_measured ? *measured : iid; }
+  /// A log says nothing of positions that it never reached; there the formula stands in.
+  const SpeedupCurve& reaching(int gamma) const { return gamma <= used().last() ? used() : iid; }
+};
+
+Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
+                 const std::optional<LogFindings>& found) {
+  const int max_gamma = most_gamma(drafter, settings);
+  Curves curves{iid_curve(drafter.acceptance.alpha, max_gamma, drafter.costs, settings.at)};
+  if (!found) return curves;
+  const AcceptanceFile& log = *drafter.acceptance.log;
+  curves.measured = position_curve(log.rounds.empty() ? positional_tokens(log.counts, settings.confidence)
+                                                      : positional_tokens(log.rounds, settings.confidence),
+                                   max_gamma, drafter.costs, settings.at);
+  curves.by_measured = found->positions_rejected();
+  // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
+  // it accepts at a position of the text depends on where its round began.
+  if (!found->rounds_rejected() || !reads_text_alone(drafter.method)) return curves;
+  SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, max_gamma, drafter.costs, settings.at);
+  if (replay.last() < 1) return curves;
+  curves.measured = std::move(replay);
+  curves.by_measured = true;
+  return curves;
+}
+
+/// c is that of the run of one token, or of the best gamma where one run drafts all.
+PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
+  const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
+  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
+          in_one_run};
+}
+
+/// The best gamma, those around it, the one that is asked about, and the choice by the other model of
+/// acceptance.
+void add_choice(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
+                DrafterPlan& plan) {
+  const SpeedupCurve& curve = curves.used();
+  const double alpha = drafter.acceptance.alpha.estimate;
+  const GammaChoice choice = best_of(curve, alpha, drafter.costs, settings.at);
+  const double tokens = curve.tokens[at(choice.gamma)];
+  plan.best = {choice.gamma,
+               curve.at(choice.gamma),
+               speedup_at_other_costs(tokens, drafter.costs, choice.gamma, settings.at),
+               tokens,
+               curve.by,
+               drafter.most_drafted == choice.gamma ? "As many as the drafter can draft." : choice.reason,
+               near_best(curve.estimate, little_loss)};
+  plan.costs = planned_costs(drafter, choice.gamma, settings.at);
+  plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
+  if (settings.asked_gamma) {
+    const int gamma = *settings.asked_gamma;
+    const SpeedupCurve& used = curves.reaching(gamma);
+    const double loss = 1 - used.estimate[at(gamma)] / plan.best.speedup.estimate;
+    plan.asked = AskedGamma{gamma, used.at(gamma), used.by, 100 * loss, std::nullopt};
+  }
+  if (!curves.measured) return;
+  const SpeedupCurve& other = curves.by_measured ? curves.iid : *curves.measured;
+  const int gamma = best_of(other, alpha, drafter.costs, settings.at).gamma;
+  plan.log->other_choice = {other.by, gamma, other.at(gamma)};
+}
+
+void add_bounds(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
+                DrafterPlan& plan) {
+  const SpeedupBounds bounds =
+      speedup_bounds(curves.used(), drafter.acceptance.alpha.estimate, drafter.costs, settings.at);
+  plan.bounds.guaranteed_speedup = bounds.guaranteed;
+  plan.bounds.upper_bound_drafting_free = bounds.drafting_free;
+  plan.bounds.upper_bound_drafting_paid = bounds.drafting_paid;
+  if (curves.by_measured) plan.bounds.longest_draft = curves.used().last();
+  plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
+}
+
+/// What the device does, gamma by batch, and up to which batches a gamma pays, where costs depend on these.
+void add_device(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
+                DrafterPlan& plan) {
+  const CostPair& costs = drafter.costs;
+  plan.device = device_speed(costs, settings.at, settings.memory_share, plan.best.gamma,
+                             plan.best.tokens_per_target_step);
+  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
+  const int max_batch =
+      constant(costs) ? 0 : max_planned_batch(costs, settings.at, settings.memory_share, settings.max_batch);
+  if (max_batch == 0) return;
+  const std::vector<double>& tokens = curves.used().tokens;
+  const auto considered = std::min(tokens.size(), std::max(at(plan.best.gamma), longest_in_batches) + 1);
+  plan.batches = gamma_by_batch(std::span(tokens.data(), considered), costs, settings.at.context, max_batch);
+  const auto limit_of = [&](int gamma) -> std::optional<int> {
+    if (gamma == 0) return std::nullopt;
+    return batch_limit(curves.reaching(gamma).tokens[at(gamma)], gamma, costs, settings.at.context,
+                       max_batch);
+  };
+  plan.batch_limit = limit_of(plan.best.gamma);
+  if (plan.asked) plan.asked->batch_limit = limit_of(plan.asked->gamma);
 }
 
 /// What a choice at the edge of a log, or beyond it, rests on; and what to log next.
@@ -115,22 +239,14 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool
   return sentences;
 }
 
-/// Of gammas considered; an asked one that the drafter cannot draft is refused.
-int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
-  if (!drafter.most_drafted) return settings.max_gamma;
-  if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
-    const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
-    throw UsageError("--gamma {}: {} drafts at most {} tokens a round", *settings.asked_gamma,
-                     head == nullptr ? drafter.draft : head->model.source, *drafter.most_drafted);
-  }
-  return std::min(settings.max_gamma, *drafter.most_drafted);
-}
-
-/// c is that of the run of one token, or of the best gamma where one run drafts all.
-PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
-  const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
-  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
-          in_one_run};
+/// Settings of servers, unless it does not fit or does not pay.
+void add_settings(const Drafter& drafter, const SpeedupCurve& curve, DrafterPlan& plan) {
+  if (plan.fits_reason || plan.best.gamma == 0) return;
+  ServedPlan served = served_plan(drafter, plan.best.gamma);
+  if (plan.batches) served.batches = *plan.batches;
+  const int longest = longest_planned_draft(served);
+  for (int n = 1; n <= longest; ++n) served.accepted.push_back(curve.accepts(longest, n));
+  plan.settings = server_settings(served);
 }
 
 }  // namespace
@@ -147,105 +263,22 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
 }
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
-  const Acceptance& known = drafter.acceptance;
-  const CostPair& costs = drafter.costs;
-  const double alpha = known.alpha.estimate;
-  const int max_gamma = most_gamma(drafter, settings);
   DrafterPlan plan;
-  if (known.log && known.log->means) {
-    const LoggedMeans& means = *known.log->means;
-    plan.means =
-        LogMeans{known.log->format,
-                 means.rounds,
-                 means.drafted,
-                 means.accepted,
-                 means.weights.size(),
-                 acceptance_metrics({.rounds = 1, .drafted = means.drafted, .accepted = means.accepted})};
-  } else if (known.log) {
-    plan.log = log_findings(*known.log, settings.confidence);
-  }
-  const SpeedupCurve iid = iid_curve(known.alpha, max_gamma, costs, settings.at);
-  std::optional<SpeedupCurve> measured;
-  const bool rounds_rejected = plan.log && plan.log->rounds_rejected();
-  if (plan.log) {
-    const AcceptanceFile& log = *known.log;
-    measured = position_curve(log.rounds.empty() ? positional_tokens(log.counts, settings.confidence)
-                                                 : positional_tokens(log.rounds, settings.confidence),
-                              max_gamma, costs, settings.at);
-    // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
-    // it accepts at a position of the text depends on where its round began.
-    if (rounds_rejected && reads_text_alone(drafter.method)) {
-      SpeedupCurve replay =
-          replay_curve(known.log->rounds, settings.confidence, max_gamma, costs, settings.at);
-      if (replay.last() >= 1) measured = std::move(replay);
-    }
-  }
-  const bool by_measured =
-      measured && (measured->by == AcceptanceModel::replay || plan.log->positions_rejected());
-  const SpeedupCurve& curve = by_measured ? *measured : iid;
-  GammaChoice choice = best_of(curve, alpha, costs, settings.at);
-  const bool all = drafter.most_drafted == choice.gamma;
-  if (all) choice.reason = "As many as the drafter can draft.";
-  const double best = curve.estimate[at(choice.gamma)];
-
-  const SpeedupBounds bounds = speedup_bounds(curve, alpha, costs, settings.at);
-  plan.bounds.guaranteed_speedup = bounds.guaranteed;
-  plan.bounds.upper_bound_drafting_free = bounds.drafting_free;
-  plan.bounds.upper_bound_drafting_paid = bounds.drafting_paid;
-  if (by_measured) plan.bounds.longest_draft = curve.last();
-  plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / best - 1, 0.0);
-
-  plan.device =
-      device_speed(costs, settings.at, settings.memory_share, choice.gamma, curve.tokens[at(choice.gamma)]);
-  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
-  const int max_batch =
-      constant(costs) ? 0 : max_planned_batch(costs, settings.at, settings.memory_share, settings.max_batch);
-  const auto limit_of = [&](const SpeedupCurve& used, int gamma) -> std::optional<int> {
-    if (max_batch == 0 || gamma == 0) return std::nullopt;
-    return batch_limit(used.tokens[at(gamma)], gamma, costs, settings.at.context, max_batch);
-  };
-  if (max_batch > 0) {
-    const auto considered = std::min(curve.tokens.size(), std::max(at(choice.gamma), longest_in_batches) + 1);
-    plan.batches =
-        gamma_by_batch(std::span(curve.tokens.data(), considered), costs, settings.at.context, max_batch);
-  }
-
   plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
   plan.target = drafter.target;
-  plan.alpha = {known.alpha, known.from, settings.confidence, known.note};
-  plan.costs = planned_costs(drafter, choice.gamma, settings.at);
-  const double tokens = curve.tokens[at(choice.gamma)];
-  plan.best = {choice.gamma,
-               curve.at(choice.gamma),
-               speedup_at_other_costs(tokens, costs, choice.gamma, settings.at),
-               tokens,
-               curve.by,
-               choice.reason,
-               near_best(curve.estimate, little_loss)};
-  if (settings.asked_gamma) {
-    // A log says nothing of positions that it never reached; there the formula stands in.
-    const int gamma = *settings.asked_gamma;
-    const SpeedupCurve& used = gamma <= curve.last() ? curve : iid;
-    plan.asked = AskedGamma{gamma, used.at(gamma), used.by, 100 * (1 - used.estimate[at(gamma)] / best),
-                            limit_of(used, gamma)};
-  }
-  if (known.log) plan.warnings = known.log->warnings;
-  if (known.longest_logged > 0 && !all) add_edge_warning(plan.warnings, known, choice.gamma, by_measured);
-  plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
-  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, rounds_rejected);
-  if (measured) {
-    const SpeedupCurve& other = by_measured ? iid : *measured;
-    const int gamma = best_of(other, alpha, costs, settings.at).gamma;
-    plan.log->other_choice = {other.by, gamma, other.at(gamma)};
-  }
-  plan.batch_limit = limit_of(curve, choice.gamma);
-  if (!plan.fits_reason && choice.gamma > 0) {
-    ServedPlan served = served_plan(drafter, choice.gamma);
-    if (plan.batches) served.batches = *plan.batches;
-    const int longest = longest_planned_draft(served);
-    for (int n = 1; n <= longest; ++n) served.accepted.push_back(curve.accepts(longest, n));
-    plan.settings = server_settings(served);
-  }
+  plan.alpha = {drafter.acceptance.alpha, drafter.acceptance.from, settings.confidence,
+                drafter.acceptance.note};
+  add_log(drafter.acceptance, settings.confidence, plan);
+  const Curves curves = curves_of(drafter, settings, plan.log);
+  add_choice(drafter, settings, curves, plan);
+  add_bounds(drafter, settings, curves, plan);
+  add_device(drafter, settings, curves, plan);
+  if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
+  if (drafter.acceptance.longest_logged > 0 && drafter.most_drafted != plan.best.gamma)
+    add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
+  plan.advice = advice(plan.bounds.adaptive_gain, plan.best.gamma, curves.used().by,
+                       plan.log && plan.log->rounds_rejected());
+  add_settings(drafter, curves.used(), plan);
   return plan;
 }
 

@@ -7,8 +7,6 @@
 
 #include "analysis/cost/speculation_cost.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
-#include "experiments/base/page/figure.hpp"
-#include "experiments/base/page/table.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 #include "serving/advisor/plan_result.hpp"
 #include "serving/advisor/server_settings.hpp"
@@ -46,20 +44,5 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
 /// Those that fit before those that do not, the fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
-
-std::string settings_text(const std::vector<ServerSetting>& settings);
-
-Listing plan_text(const DrafterPlan& plan);
-std::string plan_headline(const DrafterPlan& plan);
-/// At which batches it pays, with the best gamma of each and with one gamma at all: sentences, one a line.
-/// The plan has `batches`.
-std::string batch_sentences(const DrafterPlan& plan);
-/// Speedup by gamma; by batch where costs depend on it; acceptance by position of a log.
-std::vector<Figure> plan_figures(const DrafterPlan& plan);
-
-Listing ranking_text(const DrafterRanking& ranking);
-std::string ranking_headline(const DrafterRanking& ranking);
-/// Speedup by gamma of every drafter.
-std::vector<Figure> ranking_figures(const DrafterRanking& ranking);
 
 }  // namespace speclab

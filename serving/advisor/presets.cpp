@@ -25,10 +25,10 @@ constexpr double tera = 1e12;
 
 /// Names are in lower case, and may be given in any. `instead` says what else may be given.
 template <class Preset>
-const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& option,
+const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& path,
                     const char* noun, const char* instead = "") {
   return named_entry(presets, boost::algorithm::to_lower_copy(name), [&](const std::string& near) {
-    return UsageError("{}: unknown {}\"{}\"{}{}", option, noun, name, instead, near);
+    return ConfigError(path, "unknown {}\"{}\"{}{}", noun, name, instead, near);
   });
 }
 
@@ -47,17 +47,17 @@ SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, 
 SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
 SPECLAB_RESULT(ModelSize, "size", parameters, active_parameters, cache_bytes_per_token);
 
-const Device& device_named(const std::string& name, const std::string& option) {
-  return named(device_presets(), name, option, "device ");
+const Device& device_named(const std::string& name, const std::string& path) {
+  return named(device_presets(), name, path, "device ");
 }
 
-Transformer model_named(const std::string& name, const std::string& option) {
+Transformer model_named(const std::string& name, const std::string& path) {
   if (is_model_config(name)) return model_from_config(name);
-  return named(model_presets(), name, option, "model ", " (or give the path of a config.json)");
+  return named(model_presets(), name, path, "model ", " (or give the path of a config.json)");
 }
 
-Precision precision_named(const std::string& name, const std::string& option) {
-  return named(precision_presets(), name, option, "").precision;
+Precision precision_named(const std::string& name, const std::string& path) {
+  return named(precision_presets(), name, path, "").precision;
 }
 
 namespace {

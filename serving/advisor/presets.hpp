@@ -9,11 +9,11 @@
 
 namespace speclab {
 
-/// Throws UsageError, with the nearest name, where there is none such. `option` names where it was given.
-const Device& device_named(const std::string& name, const std::string& option);
+/// Throws ConfigError at `path`, with the nearest name, where there is none such.
+const Device& device_named(const std::string& name, const std::string& path);
 /// A preset's name, or a config.json or the folder of one.
-Transformer model_named(const std::string& name, const std::string& option);
-Precision precision_named(const std::string& name, const std::string& option);
+Transformer model_named(const std::string& name, const std::string& path);
+Precision precision_named(const std::string& name, const std::string& path);
 
 /// What `speclab plan list` shows.
 struct PresetList {

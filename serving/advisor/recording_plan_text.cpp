@@ -8,8 +8,8 @@
 #include "experiments/base/page/table.hpp"
 #include "experiments/base/page/text_width.hpp"
 #include "serving/advisor/memory_fit.hpp"
+#include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/plan_words.hpp"
-#include "serving/advisor/planning.hpp"
 #include "serving/advisor/recording_plan.hpp"
 
 namespace speclab {

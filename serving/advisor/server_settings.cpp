@@ -173,12 +173,6 @@ DraftRuns draft_runs(DraftMethod method) {
                                                                         : DraftRuns::a_token;
 }
 
-std::optional<DraftMethod> draft_method_named(const std::string& name) {
-  const auto* const found = std::find(method_words.begin(), method_words.end(), name);
-  if (found == method_words.end()) return std::nullopt;
-  return static_cast<DraftMethod>(found - method_words.begin());
-}
-
 std::string word_of(DraftMethod method) { return method_words[static_cast<std::size_t>(method)]; }
 
 ServedPlan served_plan(const PlannedPair& pair, int gamma) {

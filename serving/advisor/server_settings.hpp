@@ -16,8 +16,7 @@ enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash };
 /// Whether its drafts of a round are made in one run.
 DraftRuns draft_runs(DraftMethod method);
 
-/// As --method gives it; none for another word.
-std::optional<DraftMethod> draft_method_named(const std::string& name);
+/// As --method gives it.
 std::string word_of(DraftMethod method);
 
 /// A target, what drafts for it, and what both cost.

@@ -3,8 +3,8 @@
 #include <fmt/ranges.h>
 
 #include "serving/advisor/memory_fit.hpp"
+#include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/plan_words.hpp"
-#include "serving/advisor/planning.hpp"
 #include "serving/advisor/tree_plan.hpp"
 
 namespace speclab {

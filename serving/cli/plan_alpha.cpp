@@ -5,6 +5,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
+#include "serving/advisor/plan_text.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
 

@@ -15,11 +15,11 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
   const std::string& file = values.text("config");
   const ThreadLimit limit(thread_option(values));
   const auto config = load_config(file, values);
-  std::optional<double> c;
-  if (values.has("c")) c = checked_number(values, "c", 0, 1000);
-  const auto cases = in_file(file, [&] { return config_cases(*config, c, settings.confidence, control); });
+  const PairCosts costs = pair_costs(values);
+  const auto cases =
+      in_file(file, [&] { return config_cases(*config, costs.c, settings.confidence, control); });
   if (!cases) return std::nullopt;
-  const bool own_costs = !values.has("device") && !values.has("target-times");
+  const bool own_costs = costs.device.empty() && costs.target_times.empty();
   PlanAnswer answer;
   if (cases->size() > 1) {
     if (!own_costs) {
@@ -28,10 +28,10 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
     answer = answer_of(compare_choices(*cases), comparison_text, comparison_headline, comparison_figures);
   } else {
     const ConfigCase& only = cases->front();
-    const DraftMethod method = method_option(values);
+    const DraftMethod method = costs.method.value_or(DraftMethod::draft);
     const PlannedPair own{.method = method,
                           .costs = {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
-                          .cost_from = c ? "given" : "the config"};
+                          .cost_from = costs.c ? "given" : "the config"};
     answer =
         answer_of_drafter({own_costs ? own : costs_of(values, "", settings.at), only.acceptance}, settings);
   }

@@ -1,19 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
-#include "serving/advisor/load_plan.hpp"
+#include "experiments/config/config.hpp"
+#include "serving/advisor/key_options.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
-#include "serving/traces/arrival_trace.hpp"
+#include "serving/study/load_plan.hpp"
+#include "serving/study/load_policies.hpp"
 
 namespace speclab {
 
@@ -21,15 +25,81 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::uint32_t whole(const Values& values, const char* name, double least, double most) {
-  return static_cast<std::uint32_t>(checked_count(values, name, least, most));
+/// An option that is a key of the section "serving": of the section itself, or of an object or a kind in it.
+struct KeyOption {
+  std::string option;
+  std::string parent;
+  std::string kind;
+  std::string key;
+  const char* sentence = nullptr;  ///< where plan load means more, or less, than the key says
+
+  std::string path() const { return fmt::format("/serving/{}{}{}", parent, parent.empty() ? "" : "/", key); }
+};
+
+const std::vector<KeyOption>& key_options() {
+  static const std::vector<KeyOption> all = [] {
+    std::vector<KeyOption> options{
+        {"prompt", "", "", "prompt"},
+        {"output", "", "", "output"},
+        {"length-variation", "", "", "length_variation"},
+        {"bursts", "", "", "bursts"},
+        {"burst-seconds", "", "", "burst_seconds"},
+        {"trace", "", "", "trace", "Requests as recorded: CSV or JSON lines; --rate speeds them up."},
+        {"ttft-ms", "", "", "ttft_ms"},
+        {"tpot-ms", "", "", "tpot_ms"},
+        {"percentile", "", "", "percentile", "Of latencies, and the share that shall keep targets."},
+        {"alpha-spread", "acceptance", "rate", "spread"},
+        {"draft-correlation", "policy", "adaptive", "correlation",
+         "Of the draft's confidences with acceptance: adds adaptive verification."},
+        {"replicas", "engine", "", "replicas"},
+        {"max-sequences", "engine", "", "max_sequences"},
+        {"step-tokens", "engine", "", "step_tokens"},
+        {"cache-tokens", "engine", "", "cache_tokens",
+         "Tokens of caches in an engine; 0: what the device's memory holds."},
+        {"draft-budget", "engine", "", "draft_budget"},
+        {"draft-hit", "draft_device", "", "hit"},
+        {"rank-shares", "draft_device", "", "rank_shares"},
+        {"outcomes", "draft_device", "", "outcomes"},
+        {"plain-after-miss", "draft_device", "", "plain_after_miss"},
+        {"requests", "", "", "requests",
+         "Measured in a run; in bursts ten turns at least, unless this is given."},
+        {"runs", "", "", "runs"},
+        {"step-ms", "cost", "", "step_ms"}};
+    for (const Field& field : pair_costs_type().type->object()->fields())
+      options.push_back({option_of_key(field.name), "cost", "", field.name});
+    return options;
+  }();
+  return all;
 }
 
-Length length_of(const Values& values, const char* name, double variation) {
-  const double mean = checked_number(values, name, 1, 1e6);
-  if (variation == 0 && mean != std::floor(mean))
-    throw UsageError("--{} {}: a fixed length is an integer", name, mean);
-  return varied_length(mean, variation);
+/// Defaults of plan load in place of the section's.
+Json base_section() { return {{"length_variation", 1}, {"requests", 1000}}; }
+
+/// The sections are asked, and not the description of a config, which is made once: options are declared
+/// before other programs have added their sections.
+const SectionKind& section_named(const std::string& key) {
+  return *std::ranges::find(section_kinds(), key, &SectionKind::key);
+}
+
+/// The field of an option's key, and its default.
+std::pair<Field, Json> field_of(const KeyOption& option) {
+  const auto find = [&](const ObjectType& object, const std::string& name) {
+    const auto found = std::ranges::find(object.fields(), name, &Field::name);
+    return found != object.fields().end() ? std::optional(std::pair(*found, object.fallback(*found)))
+                                          : std::nullopt;
+  };
+  const ObjectType& section = *section_named("serving").type->object();
+  if (option.parent.empty()) {
+    auto found = find(section, option.key).value();
+    found.second = base_section().value(option.key, found.second);
+    return found;
+  }
+  const TypePtr parent = find(section, option.parent).value().first.type;
+  if (parent->object() != nullptr) return find(*parent->object(), option.key).value();
+  for (const KindInfo* kind : parent->family()->kinds()) {
+    if (auto found = find(*kind->parameters->object(), option.key)) return *found;
+  }
+  throw std::logic_error("no key " + option.path());
 }
 
 std::vector<double> rates_of(const Values& values) {
@@ -37,104 +107,98 @@ std::vector<double> rates_of(const Values& values) {
   const std::string& text = values.text("rate");
   constexpr std::size_t most = 100;
   const std::vector<double> rates =
-      number_list("--rate", text, "requests a second from 1e-6 to 1e6, such as 4 or 1,2,4,8", most,
-                  [](double rate) { return rate >= 1e-6 && rate <= 1e6; });
+      number_list("--rate", text, "requests a second from 1e-6 to 1e9, such as 4 or 1,2,4,8", most,
+                  [](double rate) { return rate >= 1e-6 && rate <= 1e9; });
   if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end())
     throw UsageError("--rate {}: expected increasing rates", text);
   return rates;
 }
 
-/// None without --draft-hit and --rank-shares.
-std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
-  const bool hit = values.has("draft-hit");
-  const bool ranks = values.has("rank-shares");
-  if (hit && ranks) throw UsageError("give one of --draft-hit and --rank-shares");
-  if (!hit && !ranks) {
-    for (const char* other : {"outcomes", "plain-after-miss"}) {
-      if (values.has(other) && !values[other].defaulted())
-        throw UsageError("--{}: of a draft device, which --draft-hit or --rank-shares describes", other);
-    }
-    return std::nullopt;
+/// The section that the options give, without any default.
+Json given_section(const Values& values) {
+  Json section = Json::object();
+  for (const KeyOption& one : key_options()) {
+    const auto& value = values[one.option];
+    if (value.empty() || value.defaulted()) continue;
+    const auto* const text = boost::any_cast<std::string>(&value.value());
+    Json& object = one.parent.empty() ? section : section[one.parent];
+    if (!one.kind.empty()) object["kind"] = one.kind;
+    object[one.key] = json_of_option(*field_of(one).first.type, text == nullptr ? "" : *text);
   }
-  LoadDraftDevice device{.outcomes = whole(values, "outcomes", 1, 4096),
-                         .plain_after_miss = values.has("plain-after-miss")};
-  if (hit) device.hit = checked_number(values, "draft-hit", 0, 1);
-  if (ranks) device.rank_shares = rank_shares_of(values.text("rank-shares"), "--rank-shares");
-  return device;
+  if (values.has("skip-idle-draft")) section["cost"]["idle_draft"] = false;
+  return section;
+}
+
+/// The config of one server: the options, what --set changes, and the defaults of plan load.
+Config config_of(const Values& values, Json& section) {
+  Json document{
+      {"title", "a server under load"}, {"experiment", "serving"}, {"serving", given_section(values)}};
+  if (values.has("alpha")) document["alpha"] = alpha_of_rate(values, rate_option(values), "alpha");
+  document["seed"] = json_of_option(*type_at("/seed"), values.text("seed"));
+  document["confidence"] = confidence_option(values);
+  for (const std::string& assignment : values.texts("set")) apply_assignment(document, assignment);
+  section = document["serving"];
+  if (!section.is_object()) return read_config(document);  // which refuses it
+  const bool trace = section.contains("trace");
+  for (const char* other : {"prompt", "output"}) {
+    if (trace && section.contains(other))
+      throw ConfigError(fmt::format("/serving/{}", other), "a trace has its own: leave it out");
+  }
+  Json& whole = document["serving"];
+  const Json base = base_section();
+  for (const auto& [key, value] : base.items()) {
+    if (!whole.contains(key) && !(trace && key == "length_variation")) whole[key] = value;
+  }
+  Json& cost = whole["cost"];
+  if (cost.is_null() || (cost.is_object() && !cost.contains("kind")))
+    cost["kind"] = cost.contains("target_times") ? "times" : "models";
+  return read_config(document);
 }
 
 LoadQuestion question_of(const Values& values) {
-  constexpr double context = 1024;
-  const PlanSettings settings = plan_settings(values);
-  LoadQuestion question{costs_of(values, "", {1, context}),
-                        alpha_of_rate(values, rate_option(values), "alpha")};
-  if (std::holds_alternative<ConstantCost>(question.costs.target)) {
-    throw UsageError(
-        "plan load: latencies need times in milliseconds: give --device with --target, or --target-times");
-  }
-  question.memory_share = settings.memory_share;
-  question.confidence = settings.confidence;
-  question.alpha_spread = spread_option(values, {question.alpha});
-  if (values.has("draft-correlation"))
-    question.draft_correlation = checked_number(values, "draft-correlation", 0, 1);
-  if (values.has("trace")) {
-    for (const char* other : {"prompt", "output", "length-variation", "bursts"}) {
-      if (!values[other].defaulted()) throw UsageError("--{} and --trace: a trace has its own", other);
-    }
-    question.stream.trace = std::make_shared<const Trace>(read_trace(values.text("trace")));
-  } else {
-    const double variation = checked_number(values, "length-variation", 0, 3);
-    question.stream.prompt = length_of(values, "prompt", variation);
-    question.stream.output = length_of(values, "output", variation);
-    question.burst_factor = checked_number(values, "bursts", 1, 1000);
-    question.burst_seconds = checked_number(values, "burst-seconds", 1e-3, 1e5);
-  }
-  question.rates = rates_of(values);
-  if (question.rates.empty() && question.stream.trace) question.rates = {trace_rate(*question.stream.trace)};
-  if (values.has("ttft-ms")) question.targets.ttft_ms = checked_number(values, "ttft-ms", 1e-6, 1e9);
-  if (values.has("tpot-ms")) question.targets.tpot_ms = checked_number(values, "tpot-ms", 1e-6, 1e9);
-  question.percentile = checked_number(values, "percentile", 1, 99.99);
-  question.replicas = whole(values, "replicas", 1, 256);
-  question.max_sequences = whole(values, "max-sequences", 1, 4096);
-  question.step_tokens = whole(values, "step-tokens", 64, 1e6);
-  if (values.has("cache-tokens")) question.cache_tokens = checked_count(values, "cache-tokens", 64, 1e12);
-  question.max_gamma = static_cast<int>(whole(values, "max-gamma", 1, longest_draft));
-  if (question.most_drafted) question.max_gamma = std::min(question.max_gamma, *question.most_drafted);
-  if (values.has("requests")) question.requests = checked_count(values, "requests", 10, 1e7);
-  question.runs = static_cast<int>(whole(values, "runs", 2, 1000));
-  question.seed = checked_count(values, "seed", 0, 9e15);
-  question.extras.step_ms = checked_number(values, "step-ms", 0, 1e6);
-  question.extras.draft_follows = !values.has("skip-idle-draft");
-  question.draft_budget = whole(values, "draft-budget", 0, 1e9);
-  question.draft_device = draft_device_of(values);
-  if (question.draft_device && question.draft_correlation)
-    throw UsageError("--draft-correlation: adaptive verification is not simulated with a draft device");
-  const bool own_states =
-      question.method == DraftMethod::mtp || draft_runs(question.method) == DraftRuns::a_round;
-  if (question.draft_device && own_states) {
-    throw UsageError(
-        "--draft-hit and --rank-shares: {} drafts from the target's states, which a device that drafts before the round has ended does not have",
-        word_of(question.method));
-  }
+  Json given;
+  const Config config = config_of(values, given);
+  LoadQuestion question =
+      load_question(config, static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft)));
+  question.memory_share = checked_number(values, "memory-share", 0.01, 1);
+  if (values.has("rate")) question.rates = rates_of(values);
+  if (question.rates.empty() && question.server.trace) question.rates = {*mean_rate(load_stream(question))};
+  question.usual_size = !given.contains("requests");
+  ServingSection& server = question.server;
+  if (!given.contains("settle")) server.settle = server.requests / 5;
+  if (!given.contains("settle_after")) server.settle_after = server.requests / 10;
   return question;
 }
 
+/// An error about a key is one about the option that gives it.
+template <class Work>
+auto by_option(const Values& values, const Work& work) {
+  try {
+    return work();
+  } catch (const ConfigError& error) {
+    for (const KeyOption& one : key_options()) {
+      if (values.has("set") || !error.file.empty()) break;
+      if (!(error.path + "/").starts_with(one.path() + "/")) continue;
+      throw UsageError("--{}: {}", one.option, error.what());
+    }
+    throw;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("plan load: {}", error.what());
+  }
+}
+
 std::optional<PlanAnswer> answer_load(const Values& values, const Control& control) {
-  const LoadQuestion question = question_of(values);
+  const LoadQuestion question = by_option(values, [&] { return question_of(values); });
   const ThreadLimit limit(thread_option(values));
   Progress progress("simulated requests", load_work(question), values.has("quiet"));
   const Control watched{.stop = control.stop,
                         .progress = [&](std::uint64_t requests) { progress.advance(requests); }};
-  try {
-    auto plan = plan_load(question, watched);
-    if (!plan) return std::nullopt;
-    plan->acceptance += "; " + rate_note(values, rate_option(values));
-    PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
-    if (values.has("trace")) answer.input = values.text("trace");
-    return answer;
-  } catch (const std::invalid_argument& error) {
-    throw UsageError("plan load: {}", error.what());
-  }
+  auto plan = by_option(values, [&] { return plan_load(question, watched); });
+  if (!plan) return std::nullopt;
+  if (values.has("alpha")) plan->acceptance += "; " + rate_note(values, rate_option(values));
+  PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
+  if (question.server.trace) answer.input = *question.server.trace;
+  return answer;
 }
 
 }  // namespace
@@ -143,55 +207,34 @@ PlanWay plan_load() {
   Verb verb{
       .name = "load",
       .sentence = "under load: latencies at rates of requests, for policies of gamma",
-      .line = "speclab plan load ALPHA COSTS [--rate R,R...] [options]",
+      .line = "speclab plan load [ALPHA] COSTS [--rate R,R...] [options]",
       .about =
           R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by batch
-and policies of engines: latencies, targets kept, the rate to switch it off at. Costs: the roofline, or measured times.)",
+and policies of engines: latencies, targets kept, the rate to switch it off at. The server is the section "serving" of a
+config: these options and --set give its keys. Costs: the roofline, or measured times.)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 --bursts 4 --tpot-ms 20
 )",
-      .positional = "alpha"};
+      .positional = "alpha",
+      .optional_positional = true};
   auto add = verb.options.add_options();
   add("rate", po::value<std::string>(),
       "requests a second, one or several (default: ten up to 90% of capacity)");
-  add("prompt", number_or(512), "tokens of a prompt, mean");
-  add("output", number_or(256), "tokens of an output, mean");
-  add("length-variation", number_or(1),
-      "standard deviation of both over their means, log-normal; 0: all alike");
-  add("bursts", number_or(1), "rate in bursts over the rate between; bursts take a fifth of the time");
-  add("burst-seconds", number_or(10), "mean duration of a burst");
-  add("trace", po::value<std::string>(), "requests as recorded: CSV or JSON lines; --rate speeds them up");
-  add("ttft-ms", po::value<double>(), "target of the time to the first token");
-  add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
-  add("percentile", number_or(95), "of latencies, and the share that shall keep targets");
   add_rate_option(verb);
-  add("alpha-spread", number_or(0), "standard deviation of alpha between requests");
-  add("draft-correlation", po::value<double>(),
-      "of the draft's confidences with acceptance: adds adaptive verification");
-  add("replicas", number_or(1), "engines; a request goes to the one of the fewest");
-  add("max-sequences", number_or(256), "requests that run at a time in a replica");
-  add("step-tokens", number_or(8192), "most tokens of a step, prompts in chunks");
-  add("cache-tokens", po::value<double>(),
-      "tokens of caches in a replica (default: what the device's memory holds)");
-  add("step-ms", number_or(0), "scheduler and host, of every step (assumed)");
+  for (const KeyOption& one : key_options()) {
+    auto [field, usual] = field_of(one);
+    if (one.sentence != nullptr) field.sentence = one.sentence;
+    add_key_option(verb.options, one.option, field, usual);
+  }
   add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
-  add("draft-budget", number_or(0), "most tokens of a cache that a draft run reads (sparse KV); 0: all");
-  add("draft-hit", po::value<double>(), "a draft device: how often it has drafted for the right outcome");
-  add("rank-shares", po::value<std::string>(),
-      "instead: how often the next token is the draft's 1st, 2nd, ... choice");
-  add("outcomes", number_or(1), "outcomes that a draft device drafts for, of each sequence");
-  add("plain-after-miss", "after another outcome a sequence is decoded plain; else all wait");
   add("memory-share", number_or(0.9), "of the device's memory, usable");
-  add("method", po::value<std::string>(),
-      "for the settings: draft, ngram, eagle, eagle3, mtp, medusa or dflash");
-  add("requests", po::value<double>(), "measured in a run (default: 1000; with bursts ten turns at least)");
-  add("runs", number_or(8), "independent ones; intervals are over them");
-  add("seed", number_or(1), "of all runs; those of another seed are independent of them");
+  add("seed", po::value<std::string>()->default_value("1"),
+      "of all runs; those of another seed are independent of them");
   add("quiet", "no progress");
+  add_set_option(verb, "path=value: any other key, e.g. serving.engine.wake_ms=2");
   add_max_gamma_option(verb, 8);
   add_thread_option(verb);
-  add_cost_options(verb.options);
   add_answer_options(verb);
   return {verb, answer_load};
 }

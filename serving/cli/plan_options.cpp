@@ -7,6 +7,7 @@
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
+#include "serving/advisor/plan_text.hpp"
 #include "serving/cli/plan_way.hpp"
 #include "serving/server/draft_device.hpp"
 
@@ -43,8 +44,7 @@ void add_server_options(Verb& verb) {
   auto add = verb.options.add_options();
   add("context", number_or(1024), "tokens before the new ones");
   add("memory-share", number_or(0.9), "of the device's memory, usable");
-  add("method", po::value<std::string>(),
-      "what drafts: draft (a model, the default), ngram (copied from the text), eagle, eagle3, mtp (the target's own modules), medusa or dflash (both in one run a round)");
+  add_method_option(verb.options);
 }
 
 void add_choice_options(Verb& verb) {

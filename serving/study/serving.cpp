@@ -106,8 +106,7 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
   if (section.ttft_ms || section.tpot_ms) all.push_back({"targets kept", &Run::kept});
   all.push_back({"accepted", per_round(&StepTotals::accepted)});
   all.push_back({"drafted", per_round(&StepTotals::drafted)});
-  if (section.policy == StepPolicyName::adaptive)
-    all.push_back({"verified", per_round(&StepTotals::verified)});
+  if (section.policy.entry().verifies_part) all.push_back({"verified", per_round(&StepTotals::verified)});
   if (section.draft_device) all.push_back({"prepared", per_round(&StepTotals::prepared)});
   all.push_back({"running", [](const Run& run) { return run.totals.running_ms / run.totals.busy_ms; }});
   all.push_back({"utilisation", [replicas = section.engine.replicas](const Run& run) {
@@ -178,7 +177,6 @@ ServingResult describe(const Config& config, const CellRuns& cell, double confid
 }
 
 Work prepare_serving(const CellSpec& cell, JobList&) {
-  check_costs(cell.config);
   const ServerOptions server = server_of(cell.config);
   const auto& section = cell.config.section<ServingSection>();
   stream_of(section);

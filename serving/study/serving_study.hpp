@@ -8,67 +8,10 @@
 
 #include "experiments/config/experiment.hpp"
 #include "serving/queues/run_numbers.hpp"
-#include "serving/queues/step_time.hpp"
 #include "serving/server/serving.hpp"
+#include "serving/study/serving_kinds.hpp"
 
 namespace speclab {
-
-/// Laws of the same mean number of accepted tokens, as engines make them up for benchmarks.
-enum class MeanLaw { constant_rate, least_variance, all_or_none };
-
-/// Requests of one kind.
-struct ClassSection {
-  double share = 0;
-  std::vector<double> positions;  ///< given those before; beyond the last at its rate
-};
-
-/// One of `rate`, `positions`, `rounds`, `classes`, `mean`, `easy` and `recorded` says what is known; none:
-/// "alpha" of the config.
-struct AcceptanceSection {
-  std::optional<double> rate;
-  double spread = 0;                                 ///< standard deviation of the rate between requests
-  std::optional<std::vector<double>> positions;      ///< given those before
-  std::optional<std::vector<std::uint64_t>> rounds;  ///< counts by accepted tokens, 0 first
-  std::optional<std::vector<ClassSection>> classes;
-  std::optional<double> mean;            ///< accepted tokens a round
-  MeanLaw law = MeanLaw::constant_rate;  ///< of `mean`
-  std::optional<double> easy;            ///< rate in easy stretches of a text
-  double hard = 0;
-  double easy_tokens = 10;  ///< mean length of a stretch
-  double hard_tokens = 10;
-  std::optional<std::string> recorded;  ///< a file of rounds (serving/traces/confident_rounds.hpp)
-};
-
-/// Two models on a device (analysis/cost/roofline.hpp), with the defaults of `speclab plan`.
-struct ModelsSection {
-  std::string target;
-  std::string draft;  ///< empty: none, with gamma 0
-  std::string device;
-  std::string dtype = "bf16";
-  int devices = 1;
-  std::optional<int> draft_devices;
-  double routing_exponent = Transformer{}.routing_exponent;
-  double bandwidth_efficiency = Machine{}.bandwidth_efficiency;
-  double flops_efficiency = Machine{}.flops_efficiency;
-  double run_overhead_us = 100;
-  double layer_overhead_us = 5;
-  double reduce_latency_us = 10;
-  double step_ms = 0;
-  bool idle_draft = true;  ///< the draft runs at gamma = 0, too
-};
-const Typed<ModelsSection>& serving_models_type();
-/// ConfigError for names that are unknown, and where the draft is missing with gamma above 0.
-CostPair costs_of(const ModelsSection& models, int gamma);
-
-enum class StepPolicyName { fixed, table, sglang, gate, goodput, adaptive, optimal, clairvoyant };
-
-/// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
-struct VerificationSection {
-  std::optional<double> correlation;
-  std::optional<double> auc;
-  bool waits = false;
-  double step_ms = 0;
-};
 
 /// Options of an engine that are keys as they are, and what others are made of.
 struct EngineSection : EngineOptions {
@@ -97,14 +40,9 @@ struct ServingSection {
   double output = 256;
   double length_variation = 0;
   bool geometric_output = false;
-  AcceptanceSection acceptance;
-  StepPolicyName policy = StepPolicyName::fixed;
-  std::uint32_t gate_window = 100;  ///< steps
-  double gate_threshold = 1;        ///< accepted tokens a round
-  std::vector<GammaTable::Row> table;
-  VerificationSection verification;
-  LinearStep cost;
-  std::optional<ModelsSection> models;
+  Selected<AcceptanceKind> acceptance = kind_named(acceptance_family(), "rate");
+  Selected<StepPolicyKind> policy = kind_named(step_policy_family(), "fixed");
+  std::optional<Selected<StepCostKind>> cost;
   EngineSection engine;
   std::optional<DraftDeviceSection> draft_device;
   std::uint64_t requests = 2000;
@@ -117,12 +55,19 @@ struct ServingSection {
   OrderedMap<double> measured;  ///< of such a server, by names of ServingNumber
 };
 
-/// What the config describes; ConfigError where it cannot be served.
+/// The law of acceptance with `gamma` and with alpha where the section leaves it out.
+AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha);
+/// The section's server. ConfigError where it cannot be served.
+ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
+                        const StepTimes& times);
+/// The server that a config describes, with its own acceptance and costs.
 ServerOptions server_of(const Config& config);
+
+/// The section's requests. ConfigError unless it says when they arrive.
 RequestStream stream_of(const ServingSection& section);
+/// The same requests at another rate a second.
+RequestStream at_rate(RequestStream stream, const ServingSection& section, double requests_per_second);
 LoadSize size_of(const ServingSection& section);
-/// ConfigError unless gamma can be served and steps take time.
-void check_costs(const Config& config);
 
 /// A number of the simulation, with what was measured where that is known. Times are in milliseconds.
 struct ServingNumber {

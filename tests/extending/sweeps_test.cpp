@@ -360,16 +360,16 @@ TEST_CASE("every part of a served load is right in sweeps") {
                       {"requests", 40},
                       {"settle", 4},
                       {"runs", 3},
-                      {"cost", {{"step", 5}, {"position", 0.2}, {"draft_run", 0.4}}}}}};
+                      {"cost", {{"kind", "steps"}, {"step", 5}, {"position", 0.2}, {"draft_run", 0.4}}}}}};
   check_sweep(config, "/gamma", {1, 4});
   check_sweep(config, "/alpha", {0.3, 0.7});
   check_sweep(config, "/seed", {1, 2});
   check_sweep(config, "/serving/requests_per_second", {10, 30});
   check_sweep(config, "/serving/cost/draft_run", {0.1, 1});
   check_sweep(config, "/serving/engine/max_sequences", {1, 3});
-  check_sweep(config, "/serving/policy", {"fixed", "goodput", "clairvoyant"});
+  check_sweep(config, "/serving/policy/kind", {"fixed", "goodput", "clairvoyant"});
   check_sweep(config, "/serving/acceptance",
-              {{{"mean", 1.5}, {"law", "all_or_none"}}, {{"positions", {0.9, 0.5}}}});
+              {{{"kind", "all_or_none"}, {"mean", 1.5}}, {{"kind", "positions"}, {"rates", {0.9, 0.5}}}});
 }
 
 TEST_CASE("a rule with a parameter of its own is right in sweeps, in every experiment that shares") {

@@ -348,9 +348,11 @@ void change(Random& random, Json& config) {
   std::abort();
 }
 
-/// Finds "nan" and "inf" in places of numbers.
+/// Finds "nan" and "inf" in places of numbers, and the interval of an estimate that is none.
 void check_numbers(const std::string& text, const Json& json) {
   constexpr std::size_t around = 200;
+  if (const std::size_t at = text.find("– ± ?"); at != std::string::npos)
+    found("an interval of no number: " + text.substr(at - std::min(at, around), 2 * around), json);
   for (const char* word : {"nan", "inf"}) {
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
       const bool begins = at > 0 && std::string_view(" >\"(,[-").find(text[at - 1]) != std::string_view::npos;

@@ -36,7 +36,7 @@ ALLOWED = {
     "serving/queues": ["serving/server", "analysis/cost", "analysis/statistics"],
     "serving/traces": ["core", "serving/server", "experiments/base/support", "experiments/base/format", "experiments/recording"],
     "serving/advisor": ["core", "sim", "analysis", "serving/server", "serving/queues", "serving/traces", *LABORATORY],
-    "serving/study": ["core", "sim", "analysis", "serving/server", "serving/queues", "serving/traces", *LABORATORY],
+    "serving/study": ["core", "sim", "analysis", "serving/server", "serving/queues", "serving/traces", "serving/advisor", *LABORATORY],
     "serving/cli": ["core", "sim", "analysis", "serving", *LABORATORY],
     "kernels": ["core"],
     "kernels/lab": ["core", "analysis", "sim/parallel.hpp", "kernels", "experiments/base"],

@@ -64,8 +64,8 @@ def test_the_server_plays_what_was_recorded(pair, tmp_path):
     budget = np.array([np.argmax([(1 + np.cumprod(c)[:b].sum()) / (step + position * (b + 1)) for b in range(GAMMA + 1)]) for c in said])
     config = {
         "title": "recorded", "experiment": "serving", "gamma": GAMMA, "seed": 5,
-        "serving": {"clients": 1, "prompt": 1, "output": 400, "requests": 60, "settle": 0, "runs": 16, "policy": "adaptive", "verification": {"waits": True},
-                    "acceptance": {"recorded": str(file)}, "cost": {"step": step, "position": position}},
+        "serving": {"clients": 1, "prompt": 1, "output": 400, "requests": 60, "settle": 0, "runs": 16, "policy": {"kind": "adaptive", "waits": True},
+                    "acceptance": {"kind": "recorded", "file": str(file)}, "cost": {"kind": "steps", "step": step, "position": position}},
     }
     found = {one["name"]: one["simulated"] for one in speclab.run(config).cells[0]["serving"]["numbers"]}
     for name, by_rounds in (("verified", budget.mean()), ("accepted", np.minimum(accepted, budget).mean())):

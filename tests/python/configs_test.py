@@ -118,34 +118,36 @@ def test_serve_is_plan_load(tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
         f"2023-11-16 23:59:{50 + i / 10:09.6f},{100 + i},{20 + i % 7}\n" for i in range(90)))
-    small = dict(target="llama-3.1-8b", draft="llama-3.2-1b", device="h100-sxm", requests=60, runs=3, max_gamma=4)
+    models = dict(kind="models", target="llama-3.1-8b", draft="llama-3.2-1b", device="h100-sxm")
+    small = dict(cost=models, requests=60, runs=3, max_gamma=4)
     common = "--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --requests 60 --runs 3 --max-gamma 4"
     for words, options in (
         ("--rate 4,30 --bursts 3 --burst-seconds .5 --tpot-ms 12 --percentile 90",
-         dict(rate=[4, 30], bursts=3, burst_seconds=0.5, tpot_ms=12, percentile=90)),
-        (f"--trace {trace} --rate 5,20 --alpha-spread .2 --skip-idle-draft", dict(trace=trace, rate=(5, 20), alpha_spread=0.2, skip_idle_draft=True)),
+         dict(requests_per_second=[4, 30], bursts=3, burst_seconds=0.5, tpot_ms=12, percentile=90)),
+        (f"--trace {trace} --rate 5,20 --alpha-spread .2 --skip-idle-draft", dict(trace=trace, requests_per_second=(5, 20), acceptance=dict(kind="rate", spread=0.2), cost=models | dict(idle_draft=False))),
         ("--rate 9 --prompt 700 --output 90 --length-variation 0 --replicas 2 --cache-tokens 20000 --seed 5",
-         dict(rate=9, prompt=700, output=90, length_variation=0, replicas=2, cache_tokens=20000, seed=5)),
+         dict(requests_per_second=9, prompt=700, output=90, length_variation=0, engine=dict(replicas=2, cache_tokens=20000), seed=5)),
     ):
         code, out, error = program("plan", "load", ".7", *common.split(), *words.split(), "--json", "--quiet")
         assert code == 0, error
-        found = speclab.serve(0.7, **small, **options)
+        found = speclab.serve(0.7, **small | options)
         assert dict(found) == json.loads(out)
         assert json.loads(program("plan", "load", ".7", *common.split(), *words.split(), "--json", "--quiet", "--threads", "1")[1]) == dict(found)
         frame = found.to_pandas()
         assert len(frame) == sum(len(policy["points"]) for policy in found.policies)
         assert set(frame[frame.policy == "plain"].gamma) == {0}
     for options, words in (
-        (dict(rate=[4, 3]), "increasing"), (dict(rate=0), "rate"), (dict(prompt=1.5, length_variation=0), "integer"),
-        (dict(trace="nowhere.csv"), "nowhere.csv"), (dict(alpha_spread=0.49), "standard deviation"),
-        (dict(trace=trace, prompt=3), "--prompt and --trace"), (dict(cache_tokens=300, length_variation=0), "needs a cache of"),
+        (dict(requests_per_second=[4, 3]), "increasing"), (dict(requests_per_second=0), "rate"), (dict(prompt=1.5, length_variation=0), "integer"),
+        (dict(trace="nowhere.csv"), "nowhere.csv"), (dict(acceptance=dict(kind="rate", spread=0.49)), "standard deviation"),
+        (dict(trace=trace, prompt=3), "/serving/prompt: a trace has its own"), (dict(engine=dict(cache_tokens=300), length_variation=0), "needs a cache of"),
     ):
         with pytest.raises(speclab.ConfigError, match=words):
-            speclab.serve(0.7, **small, **options)
-    with pytest.raises(speclab.ConfigError, match="milliseconds"):
-        speclab.serve(0.7, c=0.1)
+            speclab.serve(0.7, **small | options)
+    for cost in (dict(c=0.1), dict(kind="models", c=0.1)):
+        with pytest.raises(speclab.ConfigError, match="/serving/cost/target: missing"):
+            speclab.serve(0.7, cost=cost)
     with pytest.warns(UserWarning, match="it does not fit"):
-        assert speclab.serve(0.7, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm").policies == []
+        assert speclab.serve(0.7, cost=models | dict(target="llama-3.1-70b")).policies == []
 
 
 @needs_program

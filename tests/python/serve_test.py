@@ -18,51 +18,60 @@ NUMBERS = {"latency mean": "latency_mean", "latency p95": "latency", "TTFT p95":
 
 
 def drawn(seed):
-    """What is asked, by names of `speclab.serve`."""
+    """alpha, the largest gamma, and keys of the section `serving`."""
     rng = random.Random(seed)
     target, draft = rng.choice([("llama-3.1-8b", "llama-3.2-1b"), ("mixtral-8x7b", "mistral-7b")])
+    cost = {"kind": "models", "target": target, "draft": draft, "device": rng.choice(["h100-sxm", "a100-80gb"]), "dtype": rng.choice(["bf16", "fp8", "int8"]),
+            "devices": rng.choice([4, 8]), "step_ms": rng.choice([0, 0.5])}
+    if rng.random() < 0.5:
+        cost |= {"bandwidth_efficiency": 0.6, "flops_efficiency": 0.5, "run_overhead_us": 50, "layer_overhead_us": 2, "reduce_latency_us": 20}
     asked = {
-        "target": target, "draft": draft, "device": rng.choice(["h100-sxm", "a100-80gb"]), "dtype": rng.choice(["bf16", "fp8", "int8"]), "devices": rng.choice([4, 8]),
-        "rate": rng.choice([0.5, 1.5, 3]), "prompt": rng.randint(20, 3000), "output": rng.randint(20, 200), "length_variation": rng.choice([0, 0.5]),
-        "max_sequences": rng.choice([4, 64]), "step_tokens": rng.choice([512, 8192]), "cache_tokens": 4_000_000, "step_ms": rng.choice([0, 0.5]),
-        "alpha_spread": rng.choice([0, 0.1]), "draft_budget": rng.choice([0, 256]), "max_gamma": 3, "requests": 40, "runs": 2, "seed": rng.randint(1, 99),
+        "requests_per_second": rng.choice([0.5, 1.5, 3]), "prompt": rng.randint(20, 3000), "output": rng.randint(20, 200), "length_variation": rng.choice([0, 0.5]),
+        "engine": {"max_sequences": rng.choice([4, 64]), "step_tokens": rng.choice([512, 8192]), "cache_tokens": 4_000_000, "draft_budget": rng.choice([0, 256])},
+        "acceptance": {"kind": "rate", "spread": rng.choice([0, 0.1])}, "requests": 40, "runs": 2, "percentile": 95,
     }
     kind = rng.choice(["none", "hit", "ranks"])
     if kind == "hit":
-        asked |= {"draft_hit": round(rng.random(), 3), "plain_after_miss": rng.random() < 0.5}
+        asked["draft_device"] = {"hit": round(rng.random(), 3), "plain_after_miss": rng.random() < 0.5}
     elif kind == "ranks":
-        asked |= {"rank_shares": [0.6, 0.2, 0.05], "outcomes": rng.randint(1, 12), "plain_after_miss": rng.random() < 0.5}
+        asked["draft_device"] = {"rank_shares": [0.6, 0.2, 0.05], "outcomes": rng.randint(1, 12), "plain_after_miss": rng.random() < 0.5}
     else:
-        asked |= {"skip_idle_draft": rng.random() < 0.5, "draft_devices": 1}
+        cost |= {"idle_draft": rng.random() < 0.5, "draft_devices": 1}
     if target == "mixtral-8x7b":
-        asked["routing_exponent"] = rng.choice([0.5, 0.79, 1])
-    return round(rng.uniform(0.4, 0.9), 3), asked
+        cost["routing_exponent"] = rng.choice([0.5, 0.79, 1])
+    if rng.random() < 0.2:
+        # Measured times in place of the models.
+        costs = SOURCE / "configs/serving/costs"
+        cost = {"kind": "times", "target_times": str(costs / "vllm_pair_target.csv"), "step_ms": cost["step_ms"]}
+        cost |= rng.choice([{"draft_times": str(costs / "vllm_pair_draft.csv")}, {"c": 0.2}])
+    return round(rng.uniform(0.4, 0.9), 3), asked | {"cost": cost}
 
 
-def config_of(alpha, asked, gamma):
+def config_of(alpha, asked, gamma, seed=1):
     """The same as a config, with one gamma; 0 is plain decoding, without a draft."""
-    models = {key: asked[key] for key in ("target", "device", "dtype", "devices", "step_ms", "routing_exponent", "draft_devices") if key in asked}
-    if gamma > 0:
-        models |= {"draft": asked["draft"], "idle_draft": not asked.get("skip_idle_draft", False)}
-    serving = {
-        "requests_per_second": asked["rate"], "prompt": asked["prompt"], "output": asked["output"], "length_variation": asked["length_variation"], "models": models,
-        "engine": {key: asked[key] for key in ("max_sequences", "step_tokens", "cache_tokens", "draft_budget")},
-        "requests": asked["requests"], "settle": asked["requests"] // 5, "settle_after": asked["requests"] // 10, "runs": asked["runs"],
-    }
-    if asked["alpha_spread"]:
-        serving["acceptance"] = {"rate": alpha, "spread": asked["alpha_spread"]}
-    names = {"draft_hit": "hit", "rank_shares": "rank_shares", "outcomes": "outcomes", "plain_after_miss": "plain_after_miss"}
-    device = {name: asked[key] for key, name in names.items() if key in asked}
-    if gamma > 0 and device:
-        serving["draft_device"] = device
-    return {"title": "one server", "experiment": "serving", "seed": asked["seed"], "gamma": gamma, "alpha": alpha, "serving": serving}
+    of_drafts = ("draft", "draft_devices", "idle_draft", "routing_exponent", "draft_times", "c")
+    cost = {key: value for key, value in asked["cost"].items() if gamma > 0 or key not in of_drafts or key == "routing_exponent"}
+    serving = {"settle": asked["requests"] // 5, "settle_after": asked["requests"] // 10} | asked | {"cost": cost}
+    if gamma == 0:
+        serving.pop("draft_device", None)
+    return {"title": "one server", "experiment": "serving", "seed": seed, "gamma": gamma, "alpha": alpha, "serving": serving}
 
 
-def option(name, value):
-    word = "--" + name.replace("_", "-")
-    if isinstance(value, bool):
-        return [word] if value else []
-    return [f"{word}={','.join(map(repr, value)) if isinstance(value, list) else value}"]
+def options(asked):
+    """The same as options of the program."""
+    names = {"requests_per_second": "rate", "spread": "alpha-spread", "hit": "draft-hit"}
+    words = []
+    for name, value in asked.items():
+        word = "--" + names.get(name, name).replace("_", "-")
+        if isinstance(value, dict):
+            words += options(value)
+        elif name == "idle_draft":
+            words += [] if value else ["--skip-idle-draft"]
+        elif isinstance(value, bool):
+            words += [word] if value else []
+        elif name != "kind":
+            words.append(f"{word}={','.join(map(repr, value)) if isinstance(value, list) else value}")
+    return words
 
 
 def served(config):
@@ -74,46 +83,85 @@ def served(config):
 @pytest.mark.parametrize("seed", range(12))
 def test_a_config_the_program_and_python_give_equal_numbers(seed):
     alpha, asked = drawn(seed)
-    plan = speclab.serve(alpha, **asked)
-    words = [word for name, value in asked.items() for word in option(name, value)]
-    made = subprocess.run([BINARY, "plan", "load", str(alpha), "--json", "--quiet", *words], capture_output=True, text=True, check=True)
+    plan = speclab.serve(alpha, max_gamma=3, seed=7, **asked)
+    words = [BINARY, "plan", "load", str(alpha), "--json", "--quiet", "--max-gamma=3", "--seed=7"]
+    made = subprocess.run([*words, *options(asked)], capture_output=True, text=True, check=True)
     assert json.loads(made.stdout) == dict(plan)
+    # The same keys by --set alone.
+    sets = [f"--set=serving.{name}={json.dumps(value)}" for name, value in asked.items()]
+    assert subprocess.run([*words, *sets], capture_output=True, text=True, check=True).stdout == made.stdout
     policies = {policy["name"]: policy["points"][0] for policy in plan["policies"]}
-    if "draft_hit" in asked or "rank_shares" in asked:
+    if "draft_device" in asked:
         assert list(policies) == ["plain", "γ = 1", "γ = 2", "γ = 3"]
     for name, gamma in (("plain", 0), ("γ = 2", 2)):
-        found = served(config_of(alpha, asked, gamma))
+        found = served(config_of(alpha, asked, gamma, seed=7))
         for number, key in NUMBERS.items():
             assert policies[name][key] == found[number], (name, number)
     # Planted: a server that is hardly another.
-    other = served(config_of(alpha, asked | {"step_ms": asked["step_ms"] + 0.001}, 2))
+    other = served(config_of(alpha, asked | {"cost": asked["cost"] | {"step_ms": asked["cost"]["step_ms"] + 0.001}}, 2, seed=7))
     assert other["latency mean"]["value"] != policies["γ = 2"]["latency_mean"]["value"]
 
 
+COST = {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}
+
+
 def test_the_draft_device_and_the_budget_change_what_they_should():
-    ask = {"target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm", "dtype": "fp8", "rate": 2, "requests": 100, "runs": 2, "max_gamma": 4}
+    ask = {"cost": COST | {"dtype": "fp8"}, "requests_per_second": 2, "requests": 100, "runs": 2}
     def latency(**more):
-        return {policy["name"]: policy["points"][0]["latency_mean"]["value"] for policy in speclab.serve(0.75, **ask, **more)["policies"]}
+        return {policy["name"]: policy["points"][0]["latency_mean"]["value"] for policy in speclab.serve(0.75, max_gamma=4, **ask, **more)["policies"]}
     here = latency()
     # Every outcome drafted for: the target never waits, but where drafts take longer than it.
-    assert latency(draft_hit=1)["γ = 4"] < 0.85 * here["γ = 4"]
-    assert latency(draft_hit=1)["plain"] == here["plain"]
+    assert latency(draft_device={"hit": 1})["γ = 4"] < 0.85 * here["γ = 4"]
+    assert latency(draft_device={"hit": 1})["plain"] == here["plain"]
     # None: drafts come one after the other, as on one device, whose prompts the draft reads, too.
-    assert latency(draft_hit=0)["γ = 4"] == pytest.approx(here["γ = 4"], rel=0.05)
-    assert latency(draft_budget=100_000)["γ = 4"] == here["γ = 4"]
-    assert latency(draft_budget=16)["γ = 4"] < here["γ = 4"]
+    assert latency(draft_device={"hit": 0})["γ = 4"] == pytest.approx(here["γ = 4"], rel=0.05)
+    assert latency(engine={"draft_budget": 100_000})["γ = 4"] == here["γ = 4"]
+    assert latency(engine={"draft_budget": 16})["γ = 4"] < here["γ = 4"]
+
+
+def test_keys_without_an_option_and_a_policy_of_its_own_are_simulated():
+    ask = {"cost": COST, "requests_per_second": 2, "requests": 60, "runs": 2, "length_variation": 0, "output": 40}
+    def numbers(**more):
+        return {policy["name"]: policy for policy in speclab.serve(0.75, max_gamma=2, **ask, **more)["policies"]}
+    here = numbers()
+    # Two a second of some 340 ms each: about half of the requests wake an idle engine.
+    slow = numbers(engine={"wake_ms": 40})
+    assert slow["plain"]["points"][0]["latency_mean"]["value"] > here["plain"]["points"][0]["latency_mean"]["value"] + 10
+    gate = {"kind": "gate", "window": 5, "threshold": 2.5}
+    assert set(numbers(policy=gate)) - set(here) == {"gate"}
+    config = {"title": "gate", "experiment": "serving", "gamma": 2, "alpha": 0.75, "serving": {"settle": 12, "settle_after": 6, "policy": gate} | ask}
+    cache = speclab.serve(0.75, **ask)["cache_tokens"]
+    config["serving"]["engine"] = {"cache_tokens": cache}
+    assert served(config)["latency mean"] == numbers(policy=gate, engine={"cache_tokens": cache})["gate"]["points"][0]["latency_mean"]
+
+
+def test_rates_that_differ_between_requests_make_the_best_gamma_longer():
+    # Requests of rate .99 and .01 in equal numbers: half of the rounds accept nearly everything.
+    cost = COST | {"device": "h100-sxm", "dtype": "fp8"}
+    ask = {"cost": cost, "requests_per_second": 1, "requests": 20, "runs": 2}
+    alike, apart = (speclab.serve(0.5, max_gamma=8, acceptance={"kind": "rate", "spread": spread}, **ask)["table"][0]["gamma"] for spread in (0, 0.49))
+    assert apart > alike
+    # The same law said by its positions, E[rate^(k + 1)] / E[rate^k], gives the same table.
+    a = 0.5 * (0.25 / 0.49**2 - 1)
+    positions = {"kind": "positions", "rates": [(a + k) / (2 * a + k) for k in range(8)]}
+    assert speclab.serve(max_gamma=8, acceptance=positions, **ask)["table"][0]["gamma"] == apart
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ({"draft_hit": 0.5, "rank_shares": [0.5]}, "give one of --draft-hit and --rank-shares"),
-    ({"outcomes": 4}, "--outcomes: of a draft device"),
-    ({"plain_after_miss": True}, "--plain-after-miss: of a draft device"),
-    ({"rank_shares": [0.2, 0.3]}, "0.3 is above the share before it"),
-    ({"rank_shares": [0.7, 0.4]}, "shares add up to 1.1"),
-    ({"draft_hit": 1.5}, "--draft-hit 1.5"),
-    ({"draft_budget": -1}, "draft_budget"),
-    ({"draft_hit": 0.5, "draft_correlation": 0.5}, "--draft-correlation: adaptive verification"),
+    ({"draft_device": {"hit": 0.5, "rank_shares": [0.5]}}, "give one of hit and rank_shares"),
+    ({"draft_device": {"outcomes": 4}}, "give one of hit and rank_shares"),
+    ({"draft_device": {"rank_shares": [0.2, 0.3]}}, "0.3 is above the share before it"),
+    ({"draft_device": {"rank_shares": [0.7, 0.4]}}, "shares add up to 1.1"),
+    ({"draft_device": {"hit": 1.5}}, "/serving/draft_device/hit: 1.5"),
+    ({"engine": {"draft_budget": -1}}, "/serving/engine/draft_budget"),
+    ({"draft_device": {"hit": 0.5}, "policy": {"kind": "adaptive", "correlation": 0.5}}, "/serving/policy: no policy but fixed gammas"),
+    ({"promt": 5}, 'unknown key "promt" in serving; did you mean "prompt"'),
+    ({"clients": 5}, "/serving/clients: plan load compares rates"),
+    ({"acceptance": {"kind": "all_or_none", "mean": 2}}, "/serving/acceptance/kind: a mean is that of one gamma"),
+    ({"cost": {"kind": "steps", "step": 4}}, "/serving/cost/kind: plan load compares drafts by the costs of two models"),
+    ({"cost": {"kind": "models", "target": "llama-3.1-8b", "device": "h100-sxm"}}, "/serving/cost/draft: missing"),
+    ({"policy": {"kind": "optimal"}}, "/serving/policy: \"optimal\" is solved"),
 ])
 def test_what_contradicts_itself_is_refused(more, said):
     with pytest.raises((speclab.ConfigError, ValueError), match=said):
-        speclab.serve(0.75, target="llama-3.1-8b", draft="llama-3.2-1b", device="h100-sxm", rate=1, requests=10, runs=2, **more)
+        speclab.serve(0.75, **{"cost": COST, "requests_per_second": 1, "requests": 10, "runs": 2} | more)

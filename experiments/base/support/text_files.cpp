@@ -19,21 +19,27 @@ std::vector<fs::path> text_files(const fs::path& folder) {
   double gib = 0;
   StopCounter stop(1000);
   std::error_code error;
-  for (auto at = fs::recursive_directory_iterator(folder, error); at != fs::recursive_directory_iterator();
-       at.increment(error)) {
-    if (error) break;
+  std::error_code of_file;
+  for (auto at = fs::recursive_directory_iterator(folder, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     stop.step();
     const bool hidden = at->path().filename().string().starts_with('.');
-    if (hidden && at->is_directory(error)) at.disable_recursion_pending();
-    if (hidden || !at->is_regular_file(error)) continue;
+    if (hidden && at->is_directory(of_file)) at.disable_recursion_pending();
+    if (hidden || !at->is_regular_file(of_file)) continue;
     files.push_back(at->path());
-    const std::uintmax_t size = at->file_size(error);
-    if (!error) gib += static_cast<double>(size) / 0x1p30;
+    const std::uintmax_t size = at->file_size(of_file);
+    if (!of_file) gib += static_cast<double>(size) / 0x1p30;
     if (files.size() <= max_files && gib <= max_gib) continue;
     throw ModelError(fmt::format(
         "{}: the folder and those in it hold more than {} files or {} GiB ({} files and {:.3g} GiB were found "
         "until there); give a folder that holds the texts alone",
         folder.string(), max_files, max_gib, files.size(), gib));
+  }
+  // The files found until there are not those of the folder.
+  if (error) {
+    throw ModelError(
+        fmt::format("{}: a folder in it cannot be read ({}); give one that holds the texts alone",
+                    folder.string(), error.message()));
   }
   std::sort(files.begin(), files.end());
   return files;

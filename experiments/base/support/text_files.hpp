@@ -9,7 +9,9 @@
 namespace speclab {
 
 /// Returns the regular files of a folder and its subfolders, except those whose name begins with a dot, in
-/// the order of their paths.
+/// the order of their paths. Reads none of them. Throws ModelError, which names the folder and how much was
+/// found until then, for more than 100,000 files, for more than 4 GiB in them, and if a subfolder cannot be
+/// read: "/" is no folder of texts.
 std::vector<std::filesystem::path> text_files(const std::filesystem::path& folder);
 
 /// Returns the problem with a text that begins with a byte order mark, as the end of a sentence; empty if it

@@ -34,6 +34,20 @@ struct UnthinnedRule : ByPosition<UnthinnedRule> {
   }
 };
 
+/// Emits the target's argmax as the bonus, and not as its correction says.
+struct OwnBonusRule : ByPosition<OwnBonusRule> {
+  static constexpr Correction correction = Correction::target;
+
+  template <class Real>
+  Real acceptance_probability(const Real& p, const Real&) const {
+    return p;
+  }
+  template <class Real>
+  PointRow<Real> bonus(BasicRow<Real> target) const {
+    return {argmax(target), target.size};
+  }
+};
+
 /// Accepts with s min(1, p/q), where s is the sum of p^2, which no engine knows without a pass. Lossless.
 struct ConcentrationRule : ByPosition<ConcentrationRule> {
   static constexpr Correction correction = Correction::thinned;

@@ -17,7 +17,7 @@ using namespace speclab;
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
 static_assert(!WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> && !WholeRowRule<SigmoidRule>);
 static_assert(WholeRowRule<HalvingRule> && !WholeRowRule<ResampleTargetFault> &&
-              !WholeRowRule<UnthinnedRule>);
+              !WholeRowRule<UnthinnedRule> && !WholeRowRule<OwnBonusRule>);
 
 namespace {
 

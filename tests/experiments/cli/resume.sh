@@ -95,7 +95,7 @@ expect 0 sweep sweep.json --out older -q
 says err "the earlier run is not gone on with: another program wrote it"
 same older/result.json whole/result.json
 # The SHA-256 of its sources, as sha256sum computes it, identifies the program.
-sources=$(cd "$source_dir" && for folder in core sim analysis kernels serving/{queues,server,study,traces} \
+sources=$(cd "$source_dir" && for folder in core sim analysis kernels serving/{advisor,queues,server,study,traces} \
   experiments/{base/format,base/support,catalog,config,recording,run,shards,studies,verify}; do
   find "$folder" -type f | grep -E '\.(cpp|hpp|cu|cuh)$' | LC_ALL=C sort | xargs sha256sum
 done | sha256sum | cut -c1-64)

@@ -127,6 +127,14 @@ TEST_CASE("a figure of chosen keys: every point is where Theorem 3.8 has it") {
       CHECK(curve.y[i] == doctest::Approx(speedup(0.6, gamma, curve.x[i])).epsilon(1e-12));
   }
   CHECK(chosen_figures(result, {.x = "c", .series = "gamma"}).size() == 3);
+  // A key that is kept at one value leaves its place to the next.
+  for (const char* kept : {"c=0.2", "gamma=3"}) {
+    const std::vector<Figure> rest = chosen_figures(result, {.x = "alpha", .where = {kept}});
+    REQUIRE(rest.size() == 1);
+    CHECK(rest[0].series.size() == 2);
+  }
+  CHECK(chosen_figures(result, {.where = {"alpha=0.6", "c=0.2"}})[0].series[0].x ==
+        std::vector<double>{1, 3});
   const std::vector<Figure> cells =
       chosen_figures(result, {.x = "alpha", .series = "cost_c", .where = {"gamma=3"}, .heat = true});
   REQUIRE(cells.size() == 1);

@@ -23,7 +23,7 @@ namespace {
 std::vector<std::string> runs() {
   return {
       R"({"experiment": "serving", "models": null, "alpha": 0.7, "serving": {"clients": 3, "output": 8, "requests": 20,
-          "settle": 3, "runs": 2, "cost": {"step": 1}, "measured": {"TPOT p95": 2}}})",
+          "settle": 3, "runs": 2, "cost": {"kind": "steps", "step": 1}, "measured": {"TPOT p95": 2}}})",
       R"({"experiment": "decode", "cases": [{"label": "a", "printed": {"speedup": "1.5"}, "measured": {"x": "2"}},
                                             {"label": "b", "set": {"/gamma": 3}, "note": "n"}]})",
       R"({"experiment": "acceptance", "sweep": {"/models/draft/epsilon": [0.25, 0.5]}})",

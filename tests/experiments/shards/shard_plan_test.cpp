@@ -141,11 +141,14 @@ TEST_CASE("a shard is I/N") {
 }
 
 TEST_CASE("cells that go on until they are precise stay whole, beside others that are cut") {
-  const Config config = config_of(
-      R"({"title": "t", "experiment": "iid", "alpha": 0.8, "sweep": {"/gamma": [1, 3, 5, 7]},
-          "simulation": {"trials": 100, "length": 50, "batches": 20}})");
-  Config precise = config;
-  precise.simulation.until.emplace();
+  const auto with = [](const std::string& until) {
+    return config_of(
+        R"({"title": "t", "experiment": "iid", "alpha": 0.8, "sweep": {"/gamma": [1, 3, 5, 7]},
+            "simulation": {"trials": 100, "length": 50, "batches": 20)" +
+        until + "}}");
+  };
+  const Config config = with("");
+  const Config precise = with(R"(, "until": {"half_width": 0.01})");
   for (const int shards : {1, 3, 7, 40}) {
     CAPTURE(shards);
     const Cover whole = cover_of(planned(precise, shards, Backend::cpu), 4, 20);

@@ -17,7 +17,7 @@ namespace {
 constexpr double band = 1e-5;
 
 constexpr Implementation exact_ones[] = {Implementation::baseline, Implementation::wagner_exact};
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinite = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 Comparison run_and_compare(Implementation implementation, LogitBatch& logits) {
@@ -96,11 +96,11 @@ TEST_CASE("several tiles, rows that are not aligned, temperatures, cut-offs and 
       std::vector<float> draft_cutoff(12);
       for (std::size_t i = 0; i < 16; ++i) {
         target_temperature[i] = 0.5F + 0.25F * static_cast<float>(i % 5);
-        target_cutoff[i] = i % 2 == 0 ? 2.0F : -infinity;
+        target_cutoff[i] = i % 2 == 0 ? 2.0F : -infinite;
       }
       for (std::size_t i = 0; i < 12; ++i) {
         draft_temperature[i] = i == 2 ? 0.0F : 0.75F + 0.25F * static_cast<float>(i % 3);
-        draft_cutoff[i] = i % 3 == 0 ? 1.0F : -infinity;
+        draft_cutoff[i] = i % 3 == 0 ? 1.0F : -infinite;
       }
       const std::vector<std::int32_t> lengths = {3, 0, 2, 1};
       logits.batch.target_options = {target_temperature.data(), target_cutoff.data(), nullptr};
@@ -146,7 +146,7 @@ TEST_CASE("equal and disjoint rows, and uniforms at both ends") {
       for (std::int32_t request = 0; request < 2; ++request) {
         for (Token id = 0; id < 40; ++id) {
           (id < 20 ? disjoint.target_logit(request, 0, id) : disjoint.draft_logit(request, 0, id)) =
-              -infinity;
+              -infinite;
         }
       }
       disjoint.store();
@@ -170,10 +170,10 @@ TEST_CASE("one-hot rows give their token at any uniform") {
       LogitBatch logits({.requests = 1, .gamma = 1, .vocab = 9000}, 4);
       for (std::int32_t position = 0; position < 2; ++position) {
         for (Token id = 0; id < 9000; ++id) {
-          logits.target_logit(0, position, id) = id == 8500 ? 1.0F : -infinity;
+          logits.target_logit(0, position, id) = id == 8500 ? 1.0F : -infinite;
         }
       }
-      for (Token id = 0; id < 9000; ++id) logits.draft_logit(0, 0, id) = id == 10 ? 1.0F : -infinity;
+      for (Token id = 0; id < 9000; ++id) logits.draft_logit(0, 0, id) = id == 10 ? 1.0F : -infinite;
       logits.store();
       logits.drafted[0] = 10;
       const Constant same(logits, u);
@@ -188,12 +188,12 @@ TEST_CASE("one-hot rows give their token at any uniform") {
 TEST_CASE("invalid rows never become an id") {
   for (const Implementation implementation : exact_ones) {
     CAPTURE(static_cast<int>(implementation));
-    for (const float invalidity : {not_a_number, infinity}) {
+    for (const float invalidity : {not_a_number, infinite}) {
       LogitBatch logits({.requests = 4, .gamma = 1, .vocab = 300}, 6);
       logits.target_logit(0, 0, 299) = invalidity;
       logits.draft_logit(1, 0, 7) = invalidity;
       logits.target_logit(2, 1, 0) = invalidity;
-      for (Token id = 0; id < 300; ++id) logits.target_logit(3, 0, id) = -infinity;
+      for (Token id = 0; id < 300; ++id) logits.target_logit(3, 0, id) = -infinite;
       logits.store();
       run_emulated(implementation, logits.batch);
       for (const std::size_t i : {0U, 1U, 3U}) {
@@ -215,7 +215,7 @@ TEST_CASE("tokens and lengths that cannot be are rejected and flagged") {
     LogitBatch logits({.requests = 5, .gamma = 2, .vocab = 30}, 8);
     logits.drafted[0] = 30;
     logits.drafted[2] = -5;
-    logits.draft_logit(2, 0, 4) = -infinity;
+    logits.draft_logit(2, 0, 4) = -infinite;
     logits.store();
     logits.drafted[4] = 4;
     const std::vector<std::int32_t> lengths = {2, 2, 2, 3, -1};

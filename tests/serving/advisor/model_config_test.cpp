@@ -105,15 +105,15 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
   CHECK(shape_refusal("[]").find("expected an object") != std::string::npos);
   const auto unknown = [](const char* name) {
     try {
-      model_named(name, "--target");
-    } catch (const UsageError& error) {
-      return std::string(error.what());
+      model_named(name, "/target");
+    } catch (const ConfigError& error) {
+      return error.sentence();
     }
     return std::string();
   };
   CHECK(unknown("qwen3-32b")
             .starts_with(
-                "--target: unknown model \"qwen3-32b\" (or give the path of a config.json); did you mean"));
+                "/target: unknown model \"qwen3-32b\" (or give the path of a config.json); did you mean"));
   CHECK(unknown("qwen3-32b").find("t5-small") == std::string::npos);
   CHECK(model_named("Llama-3.1-8B", "--target").name == "llama-3.1-8b");
   CHECK(device_named("H100-SXM", "--device").name == "h100-sxm");

@@ -12,6 +12,7 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/presets.hpp"
 #include "serving/server/acceptance_law.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -276,12 +277,12 @@ TEST_CASE("drafters are ranked by expected speedup") {
 }
 
 TEST_CASE("unknown names are answered with the nearest") {
-  CHECK_THROWS_WITH_AS(device_named("h100-sxn", "--device"),
-                       "--device: unknown device \"h100-sxn\"; did you mean \"h100-sxm\"?", UsageError);
+  CHECK_THROWS_WITH_AS(device_named("h100-sxn", "/device"),
+                       "unknown device \"h100-sxn\"; did you mean \"h100-sxm\"?", ConfigError);
   CHECK_THROWS_WITH_AS(
-      model_named("lama-3.1-70b", "--target"),
-      "--target: unknown model \"lama-3.1-70b\" (or give the path of a config.json); did you mean \"llama-3.1-70b\"?",
-      UsageError);
+      model_named("lama-3.1-70b", "/target"),
+      "unknown model \"lama-3.1-70b\" (or give the path of a config.json); did you mean \"llama-3.1-70b\"?",
+      ConfigError);
   CHECK(preset_lists()[0].json().size() == device_presets().size());
   CHECK(preset_lists()[1].text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
 }

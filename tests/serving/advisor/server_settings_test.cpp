@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/child_process.hpp"
 #include "experiments/base/support/shell_word.hpp"
+#include "serving/advisor/pair_costs.hpp"
 
 using namespace speclab;
 
@@ -212,9 +214,9 @@ TEST_CASE("heads and modules get settings from the servers that have them") {
   CHECK(servers(DraftMethod::mtp) == "vLLM SGLang TensorRT-LLM llama.cpp ");
   CHECK(servers(DraftMethod::medusa) == "vLLM ");
   CHECK(servers(DraftMethod::dflash) == "vLLM SGLang TensorRT-LLM llama.cpp ");
-  CHECK_FALSE(draft_method_named("lookahead"));
   for (const char* word : {"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash"})
-    CHECK(word_of(draft_method_named(word).value()) == word);
+    CHECK(word_of(*read(pair_costs_type(), Json{{"method", word}}, "").method) == word);
+  CHECK_THROWS_AS(read(pair_costs_type(), Json{{"method", "lookahead"}}, ""), ConfigError);
 }
 
 TEST_CASE("a DFlash block is asked of each server by the number that its options count") {

@@ -66,7 +66,7 @@ expect 2 plan alpha 0.7 --target-times rounds_of.csv --draft-times draft.csv
 says err 'rounds_of.csv:1: column "step" is not known; expected the columns tokens, batch, ms'
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
 says err 'column "step" is not known'
-expect 2 plan load 0.7 --c 0.1 --trace rounds_of.csv
+expect 2 plan load 0.7 --c 0.1 --target-times target.csv --trace rounds_of.csv
 says err 'rounds_of.csv:1: column "step" is not known; expected the columns seconds or TIMESTAMP'
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
@@ -161,7 +161,7 @@ says err "none.json"
 expect 0 plan alpha 0.7 --c 0.02 --method medusa
 says out '"method": "medusa"'
 expect 2 plan alpha 0.7 --c 0.02 --method lookahead
-says err "expected draft, ngram, eagle"
+says err 'unknown method "lookahead"; known: draft, ngram, eagle'
 expect 0 plan list options
 says out "--spec-ngram-simple-size-n"
 expect 2 plan
@@ -188,15 +188,21 @@ says err "give either CONFIG.json, or --target and --draft"
 expect 2 plan measure --target a.gguf
 expect 2 plan measure "$first" --c 0.1
 expect 2 plan alpha 0.7 --c 0.1 --draft llama-3.2-1b
-says err "give one of --c, --draft and --draft-times"
+says err "--target: missing"
 expect 2 plan alpha 0.7 --draft llama-3.2-1b
-says err "needs --device and --target"
+says err "--target: missing"
 expect 2 plan alpha 0.7 --target llama-3.1-70b --c 0.1
-says err "--device and --target go together"
+says err "--device: missing"
+expect 2 plan alpha 0.7 "${on_device[@]}" --c 0.1
+says err "give one of c, draft and draft_times"
+expect 2 plan alpha 0.7 --target-times times.csv --draft llama-3.2-1b
+says err '--draft: unknown key "draft" in measured times'
+expect 2 plan alpha 0.7 --method mtp
+says err "what drafting costs is missing"
 expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
 says err 'did you mean "h100-sxm"?'
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 2
-says err "--routing-exponent 2: expected a number from 0 to 1"
+says err "--routing-exponent: 2 is not a number >= 0 and <= 1"
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 1
 says err "has no experts"
 expect 2 plan alpha 0.7 "${on_device[@]}" --dtype fp9
@@ -254,7 +260,7 @@ for way in alpha log recording config measure drafters load benchmark sampling t
   says out "Examples:"
   checks=$((checks + 1))
   # A server under load is described by more than the others.
-  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 60 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
+  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 62 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
 # A server under load with a draft device, and the same in a config: equal numbers.
@@ -267,7 +273,7 @@ expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5 --json
 mv out plan.json
 cat >server.json <<'END'
 {"title": "server", "experiment": "serving", "seed": 1, "gamma": 2, "alpha": 0.75, "serving": {"requests_per_second": 3, "output": 40, "requests": 20, "settle": 4, "settle_after": 2,
- "runs": 2, "models": {"target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
+ "runs": 2, "cost": {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
  "draft_device": {"rank_shares": [0.6, 0.2], "outcomes": 5}}}
 END
 expect 0 run server.json --out server
@@ -276,13 +282,19 @@ planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 
 found = {one['name']: one['simulated'] for one in json.load(open('server/result.json'))['cells'][0]['serving']['numbers']}
 assert planned['latency_mean'] == found['latency mean'] and planned['ttft'] == found['TTFT p95']" plan.json
 expect 0 "${load[@]}" --draft-correlation 0.6
-says out "adaptive verification"
+says out "adaptive"
+expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
+says out "gate"
 expect 2 "${load[@]}" --draft-hit 0.5 --draft-correlation 0.6
-says err "--draft-correlation: adaptive verification is not simulated with a draft device"
+says err "/serving/policy: no policy but fixed gammas is simulated with a draft device"
 expect 2 "${load[@]}" --draft-hit 0.5 --rank-shares 0.5
-says err "give one of --draft-hit and --rank-shares"
+says err "give one of hit and rank_shares"
 expect 2 "${load[@]}" --outcomes 4
-says err "--outcomes: of a draft device"
+says err "give one of hit and rank_shares"
+expect 2 "${load[@]}" --draft-hit 1.5
+says err "--draft-hit: 1.5 is not a number >= 0 and <= 1"
+expect 2 "${load[@]}" --set serving.engine.wake=2
+says err 'unknown key "wake" in serving engine; did you mean "wake_ms"?'
 expect 2 "${load[@]}" --rank-shares 0.2,0.3
 says err "0.3 is above the share before it, 0.2"
 
@@ -372,7 +384,7 @@ expect 2 plan alpha 0.8 $block --gamma 16
 says err "--gamma 16: block.json drafts"
 says err "at most 15 tokens a round"
 expect 2 plan alpha 0.8 $block --method eagle3
-says err "is a DFlash head; leave --method out"
+says err "is a DFlash head; leave the method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
 says err "block.json: /hidden_size: 4096; the target llama-3.1-70b has 8192"
 expect 0 plan drafters block:0.8:block.json small:0.7:llama-3.2-1b --target llama-3.1-8b --device h100-sxm

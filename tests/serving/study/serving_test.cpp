@@ -23,7 +23,7 @@ Json served_config(const std::string& more = "{}") {
   Json config = parse_json(R"({
     "title": "test", "experiment": "serving", "seed": 5, "gamma": 3, "alpha": 0.8,
     "serving": {"clients": 8, "prompt": 100, "output": 11, "requests": 80, "settle": 0, "runs": 3,
-                "cost": {"step": 2, "position": 0.25, "prompt_token": 0.01},
+                "cost": {"kind": "steps", "step": 2, "position": 0.25, "prompt_token": 0.01},
                 "engine": {"max_sequences": 8}}
   })");
   config.merge_patch(parse_json(more));
@@ -83,7 +83,7 @@ TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one
   // Time before a queue is no work: only a client's wait.
   const auto with = [&](const std::string& law) {
     return served_cell(served_config(fmt::format(
-        R"({{"gamma": 4, "alpha": null, "serving": {{"output": 200, "requests": 200, "acceptance": {{"mean": 2, "law": "{}"}}}}}})",
+        R"({{"gamma": 4, "alpha": null, "serving": {{"output": 200, "requests": 200, "acceptance": {{"kind": "{}", "mean": 2}}}}}})",
         law)));
   };
   const CellResult constant = with("constant_rate");
@@ -99,7 +99,7 @@ TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one
 
 TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
   const std::string kinds =
-      R"("acceptance": {"classes": [{"share": 0.5, "positions": [0.98]}, {"share": 0.5, "positions": [0.6, 0.2]}]})";
+      R"("acceptance": {"kind": "classes", "classes": [{"share": 0.5, "positions": [0.98]}, {"share": 0.5, "positions": [0.6, 0.2]}]})";
   const auto first = [&](int gamma) {
     const CellResult cell = served_cell(served_config(
         fmt::format(R"({{"gamma": {}, "alpha": null, "serving": {{"output": 256, "requests": 400, {}}}}})",
@@ -145,7 +145,7 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
 TEST_CASE("tokens of a sequence that share experts make verification cheaper, and plain decoding as it was") {
   const auto tpot = [&](int gamma, double exponent) {
     Json config = served_config(fmt::format(
-        R"({{"gamma": {}, "serving": {{"cost": null, "models": {{"target": "mixtral-8x7b", "draft": "mistral-7b", "device": "h200", "devices": 4, "routing_exponent": {},
+        R"({{"gamma": {}, "serving": {{"cost": {{"kind": "models", "step": null, "position": null, "prompt_token": null, "target": "mixtral-8x7b", "draft": "mistral-7b", "device": "h200", "devices": 4, "routing_exponent": {},
          "idle_draft": false}}}}}})",
         gamma, exponent));
     config["serving"]["clients"] = 1;
@@ -159,7 +159,8 @@ TEST_CASE("tokens of a sequence that share experts make verification cheaper, an
 
 TEST_CASE("a table by batch and context drafts what its rows say") {
   const auto drafted = [&](const std::string& rows) {
-    return number(served_cell(served_config(R"({"serving": {"policy": "table", "table": [)" + rows + "]}}")),
+    return number(served_cell(
+                      served_config(R"({"serving": {"policy": {"kind": "table", "rows": [)" + rows + "]}}}")),
                   "drafted")
         .simulated->estimate;
   };
@@ -174,7 +175,7 @@ TEST_CASE("no policy is better than the solved one, which goodput comes near") {
     return number(
                served_cell(served_config(fmt::format(
                    R"({{"gamma": 5, "serving": {{"clients": null, "requests_per_second": 8, "output": 32, "geometric_output": true,
-          "policy": "{}", "requests": 3000, "settle": 300, "runs": 8, "cost": {{"step": 6, "position": 0.7, "draft_run": 0.4}}}}}})",
+          "policy": {{"kind": "{}"}}, "requests": 3000, "settle": 300, "runs": 8, "cost": {{"step": 6, "position": 0.7, "draft_run": 0.4}}}}}})",
                    policy))),
                "latency mean")
         .simulated.value();
@@ -188,28 +189,28 @@ TEST_CASE("no policy is better than the solved one, which goodput comes near") {
 TEST_CASE("adaptive verification takes confidences by a law or as they are recorded") {
   const auto verified = [&](const std::string& more) {
     const CellResult cell = served_cell(served_config(
-        R"({"serving": {"policy": "adaptive", "clients": 1, "output": 400, "cost": {"position": 1.3}, )" +
-        more + "}}"));
+        R"({"serving": {"clients": 1, "output": 400, "cost": {"position": 1.3}, "policy": {"kind": "adaptive", "waits": true)" +
+        more + "}}}"));
     CHECK(number(cell, "drafted").simulated->estimate == 3);
     return std::pair{number(cell, "verified").simulated->estimate,
                      number(cell, "accepted").simulated->estimate};
   };
   // 1.8 / (2 + 2.6), 2.44 / (2 + 3.9), 2.95 / (2 + 5.2): two are verified where nothing is known.
-  const auto [two, some] = verified(R"("verification": {"correlation": 0, "waits": true})");
+  const auto [two, some] = verified(R"(, "correlation": 0)");
   CHECK(two == 2);
   CHECK(some == doctest::Approx(0.8 + 0.64).epsilon(0.02));
-  const auto [all, as_many] = verified(R"("verification": {"correlation": 1, "waits": true})");
+  const auto [all, as_many] = verified(R"(, "correlation": 1)");
   CHECK(all == as_many);
   CHECK(as_many == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
   // An area of one half says nothing, and one of 1 says all.
-  CHECK(verified(R"("verification": {"auc": 0.5, "waits": true})").first == 2);
-  CHECK(verified(R"("verification": {"auc": 1, "waits": true})").first == all);
+  CHECK(verified(R"(, "auc": 0.5)").first == 2);
+  CHECK(verified(R"(, "auc": 1)").first == all);
   // Two rounds in turn by chance: a draft that is sure of three tokens, and one that is sure of none.
   const TempFile rounds(
       "{\"accepted\": 3, \"confidences\": [1, 1, 1], \"weight\": 3}\n"
       "{\"accepted\": 0, \"confidences\": [0, 1, 1], \"weight\": 1}\n");
-  const auto [three, sure] = verified(fmt::format(
-      R"("verification": {{"waits": true}}, "acceptance": {{"recorded": "{}"}})", rounds.path().string()));
+  const auto [three, sure] = verified(
+      fmt::format(R"(}}, "acceptance": {{"kind": "recorded", "file": "{}")", rounds.path().string()));
   CHECK(three == sure);
   CHECK(sure == doctest::Approx(3 * 0.75).epsilon(0.02));
 }
@@ -260,8 +261,8 @@ TEST_CASE("a gate shuts by chance as often as the sum of its window falls below 
   const auto shut = [&](double threshold) {
     return number(
                served_cell(served_config(fmt::format(
-                   R"({{"alpha": 0.6, "serving": {{"clients": 1, "output": 66, "requests": 60, "runs": 400, "policy": "gate",
-              "gate_window": 20, "gate_threshold": {}}}}})",
+                   R"({{"alpha": 0.6, "serving": {{"clients": 1, "output": 66, "requests": 60, "runs": 400, "policy": {{"kind": "gate",
+              "window": 20, "threshold": {}}}}}}})",
                    threshold))),
                "stops drafting")
         .simulated.value();
@@ -336,17 +337,22 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"requests_per_second": 4}})") ==
         "/serving: give one of requests_per_second, clients and trace");
   CHECK(refused(R"({"alpha": null})").starts_with("/alpha: missing"));
-  CHECK(refused(R"({"serving": {"acceptance": {"rate": 0.5, "mean": 1}}})")
-            .starts_with("/serving/acceptance: give one"));
-  CHECK(refused(R"({"serving": {"acceptance": {"rate": 0.5, "spread": 0.5}}})")
+  CHECK(refused(R"({"serving": {"acceptance": {"kind": "rate", "rate": 0.5, "mean": 1}}})")
+            .starts_with("/serving/acceptance/mean: unknown key"));
+  CHECK(refused(R"({"serving": {"acceptance": {"rate": 0.5}}})")
+            .starts_with("/serving/acceptance/kind: missing"));
+  CHECK(refused(R"({"serving": {"acceptance": {"kind": "rate", "rate": 0.5, "spread": 0.5}}})")
             .starts_with("/serving/acceptance/spread"));
-  CHECK(refused(R"({"serving": {"acceptance": {"mean": 4}}})")
+  CHECK(refused(R"({"serving": {"acceptance": {"kind": "constant_rate", "mean": 4}}})")
             .starts_with("/serving/acceptance/mean: 4 accepted"));
-  CHECK(refused(R"({"serving": {"acceptance": {"rounds": [0, 0]}}})")
-            .starts_with("/serving/acceptance/rounds"));
-  CHECK(refused(R"({"serving": {"acceptance": {"classes": [{"share": 0.5, "positions": [1]}]}}})")
-            .starts_with("/serving/acceptance/classes: shares add up to 0.5"));
-  CHECK(refused(R"({"serving": {"cost": null}})")
+  CHECK(refused(R"({"serving": {"acceptance": {"kind": "rounds", "counts": [0, 0]}}})")
+            .starts_with("/serving/acceptance/counts"));
+  CHECK(
+      refused(
+          R"({"serving": {"acceptance": {"kind": "classes", "classes": [{"share": 0.5, "positions": [1]}]}}})")
+          .starts_with("/serving/acceptance/classes: shares add up to 0.5"));
+  CHECK(refused(R"({"serving": {"cost": null}})").starts_with("/serving/cost: missing"));
+  CHECK(refused(R"({"serving": {"cost": {"step": null, "position": null}}})")
             .starts_with("/serving/cost: a step of one sequence takes no time"));
   CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
   // No block is a cache without bound.
@@ -354,25 +360,25 @@ TEST_CASE("what cannot be served is refused, with its path") {
             .starts_with("/serving/engine/cache_tokens: 15 tokens are less than a block"));
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 96}}})")
             .starts_with("/serving/engine/cache_tokens: a request of 100"));
-  CHECK(
-      refused(R"({"serving": {"policy": "optimal"}})").starts_with("/serving/policy: \"optimal\" is solved"));
+  CHECK(refused(R"({"serving": {"policy": {"kind": "optimal"}}})")
+            .starts_with("/serving/policy: \"optimal\" is solved"));
   CHECK(refused(R"({"serving": {"measured": {"TTFT p59": 4}}})")
             .starts_with("/serving/measured: unknown number \"TTFT p59\""));
-  CHECK(refused(R"({"serving": {"policy": "adaptive"}})")
-            .starts_with("/serving/verification: give one of correlation and auc"));
-  CHECK(refused(R"({"serving": {"policy": "adaptive", "verification": {"correlation": 1.5}}})")
-            .starts_with("/serving/verification/correlation: 1.5"));
-  CHECK(refused(R"({"alpha": 1, "serving": {"policy": "adaptive", "verification": {"auc": 0.8}}})")
-            .starts_with("/serving/verification/auc: the first drafted token is accepted at rate 1"));
+  CHECK(refused(R"({"serving": {"policy": {"kind": "adaptive"}}})")
+            .starts_with("/serving/policy: give one of correlation and auc"));
+  CHECK(refused(R"({"serving": {"policy": {"kind": "adaptive", "correlation": 1.5}}})")
+            .starts_with("/serving/policy/correlation: 1.5"));
+  CHECK(refused(R"({"alpha": 1, "serving": {"policy": {"kind": "adaptive", "auc": 0.8}}})")
+            .starts_with("/serving/policy/auc: the first drafted token is accepted at rate 1"));
   const auto recorded = [&](const std::string& lines, const std::string& more = "") {
     const TempFile file(lines);
-    return refused(
-        fmt::format(R"({{"serving": {{"policy": "adaptive", {}"acceptance": {{"recorded": "{}"}}}}}})", more,
-                    file.path().string()));
+    return refused(fmt::format(
+        R"({{"serving": {{"policy": {{"kind": "adaptive"{}}}, "acceptance": {{"kind": "recorded", "file": "{}"}}}}}})",
+        more, file.path().string()));
   };
   const std::string round = R"({"accepted": 1, "confidences": [0.9, 0.5, 0.2]})";
-  CHECK(recorded(round, R"("verification": {"correlation": 0.5}, )")
-            .starts_with("/serving/verification: confidences are recorded with the rounds"));
+  CHECK(recorded(round, R"(, "correlation": 0.5)")
+            .starts_with("/serving/policy: confidences are recorded with the rounds"));
   CHECK(recorded(round + "\n" + R"({"accepted": 1, "confidences": [0.9, 0.5]})")
             .find("a round of 2 drafted tokens; the policy drafts up to 3") != std::string::npos);
   CHECK(recorded(round + "\n" + R"({"accepted": 4, "confidences": [0.9, 0.5, 0.2]})")
@@ -384,29 +390,30 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(recorded("accepted").find("speclab_test_") < recorded("accepted").find(": is not JSON"));
   CHECK(recorded(R"({"accepted": 0, "confidences": [0, 0, 0], "weight": 0})").find("all of weight 0") !=
         std::string::npos);
-  CHECK(refused(R"({"serving": {"policy": "table"}})").starts_with("/serving/table: no row"));
+  CHECK(
+      refused(R"({"serving": {"policy": {"kind": "table"}}})").starts_with("/serving/policy/rows: missing"));
   CHECK(
       refused(R"({"serving": {"cost": {"by_tokens": [{"tokens": 4, "ms": 1}, {"tokens": 4, "ms": 2}]}}})") ==
       "/serving/cost/by_tokens/1/tokens: 4 is not above 4, the one before");
   const auto models = [](const std::string& more) {
-    return refused(R"({"serving": {"cost": null, "models": {"device": "h100-sxm", )" + more + "}}}");
+    return refused(
+        R"({"serving": {"cost": {"kind": "models", "step": null, "position": null, "prompt_token": null, "device": "h100-sxm", )" +
+        more + "}}}");
   };
   CHECK(models(R"("target": "llama-3.1-9b", "draft": "llama-3.2-1b")")
-            .starts_with("/serving/models/target: unknown \"llama-3.1-9b\"; did you mean \"llama-3.1-8b\""));
-  CHECK(models(R"("target": "llama-3.1-8b")").starts_with("/serving/models/draft: missing"));
+            .starts_with("/serving/cost/target: unknown model \"llama-3.1-9b\""));
+  CHECK(models(R"("target": "llama-3.1-8b")").starts_with("/serving/cost/draft: missing"));
   CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "dtype": "fp9")")
-            .starts_with("/serving/models/dtype: unknown \"fp9\""));
+            .starts_with("/serving/cost/dtype: unknown \"fp9\""));
   CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "routing_exponent": 1)")
-            .starts_with("/serving/models/routing_exponent: llama-3.1-8b has no experts"));
-  CHECK(
-      refused(
-          R"({"serving": {"models": {"device": "h100-sxm", "target": "llama-3.1-8b", "draft": "llama-3.2-1b"}}})") ==
-      "/serving: give one of cost and models");
+            .starts_with("/serving/cost/routing_exponent: llama-3.1-8b has no experts"));
+  CHECK(models(R"("target": "llama.json", "draft": "llama-3.2-1b")")
+            .starts_with("/serving/cost/target: llama.json: a config names a preset"));
   CHECK(refused(R"({"gamma": 65})").starts_with("/gamma: 65"));
   CHECK(refused(R"({"serving": {"draft_device": {}}})") ==
         "/serving/draft_device: give one of hit and rank_shares");
-  CHECK(refused(R"({"serving": {"policy": "goodput", "draft_device": {"hit": 0.5}}})")
-            .starts_with("/serving/policy: what a draft device drafts"));
+  CHECK(refused(R"({"serving": {"policy": {"kind": "goodput"}, "draft_device": {"hit": 0.5}}})")
+            .starts_with("/serving/policy: goodput: a draft device drafts"));
   CHECK(refused(R"({"serving": {"draft_device": {"rank_shares": [0.2, 0.3]}}})")
             .starts_with("/serving/draft_device/rank_shares/1: 0.3 is above"));
   CHECK(refused(R"({"serving": {"draft_device": {"rank_shares": [0.7, 0.4]}}})")

@@ -46,3 +46,10 @@ TEST_CASE("a folder of too many bytes or files is refused before one is read, wi
   CHECK_THROWS_WITH_AS(text_files(folder.path), doctest::Contains(folder.path.c_str()), ModelError);
   CHECK_THROWS_WITH_AS(text_files(folder.path), doctest::Contains("2 files and 5 GiB"), ModelError);
 }
+
+TEST_CASE("a folder of which a part cannot be read is refused, since its texts would be fewer") {
+  const TempFolder folder;
+  folder.add("b", 3);
+  CHECK(text_files(folder.path).size() == 1);
+  CHECK_THROWS_WITH_AS(text_files(folder.path / "none"), doctest::Contains("cannot be read"), ModelError);
+}

@@ -10,49 +10,29 @@
 #include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "serving/advisor/plan_result.hpp"
-#include "serving/advisor/server_settings.hpp"
-#include "serving/queues/run_numbers.hpp"
-#include "serving/queues/step_time.hpp"
+#include "serving/study/serving_study.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
 
-/// Drafts on a device of their own (serving/server/draft_device.hpp): one of `hit` and `rank_shares`.
-struct LoadDraftDevice {
-  std::optional<double> hit{};        ///< P(a round's outcome was drafted for)
-  std::vector<double> rank_shares{};  ///< how often the next token is the draft's first, second, ... choice
-  std::uint32_t outcomes = 1;         ///< drafted for, of each sequence
-  bool plain_after_miss = false;
-};
-
-/// What is asked; costs are in milliseconds.
+/// A server to plan for: that of a section, of which policies and rates are compared.
 struct LoadQuestion : PlannedPair {
-  double alpha = 0;
-  double alpha_spread = 0;  ///< standard deviation between requests: a beta distribution
-  /// Of what the draft says of its tokens with their acceptance (serving/server/confidence.hpp): adds
-  /// adaptive verification to the policies.
-  std::optional<double> draft_correlation{};
+  /// Its policy is one more to compare, unless it is fixed. Its costs are those of this pair, and when its
+  /// requests arrive is said by `rates`.
+  ServingSection server{};
   StepExtras extras{};
-  std::uint32_t draft_budget = 0;  ///< most tokens of a cache that a draft run reads; 0: all
-  std::optional<LoadDraftDevice> draft_device{};
-  RequestStream stream{};       ///< lengths; its arrivals are made of `rates`
-  double burst_factor = 1;      ///< above 1: Poisson arrivals in two phases, see `burst_seconds`
-  double burst_seconds = 10;    ///< of a burst, mean; bursts take a fifth of the time
-  std::vector<double> rates{};  ///< requests a second; empty: ten, chosen from the capacity
-  LoadTargets targets{};
-  double percentile = 95;
-  std::uint32_t replicas = 1;
-  std::uint32_t max_sequences = 256;
-  std::uint32_t step_tokens = 8192;
-  std::uint64_t cache_tokens = 0;  ///< of a replica; 0: by the device's memory where that is known
-  double memory_share = 0.9;
+  std::optional<double> alpha{};  ///< where the section's acceptance leaves it out
+  std::vector<double> rates{};    ///< requests a second; empty: ten, chosen from the capacity
+  /// Nobody has said how many requests are measured: in bursts ten turns of both phases at least.
+  bool usual_size = false;
+  double memory_share = 0.9;  ///< of the device, which bounds caches where the section does not
   int max_gamma = 8;
-  std::optional<std::uint64_t> requests =
-      {};  ///< measured, of a run; none: 1000, in bursts ten turns of both phases at least
-  int runs = 8;
   std::uint64_t seed = 1;
   double confidence = 0.95;
 };
+/// Of a config with the section "serving", the rest as the struct has it. ConfigError for a section that
+/// cannot be planned for.
+LoadQuestion load_question(const Config& config, int max_gamma);
 
 /// One policy at one rate. Intervals are over runs that share their requests and luck between policies.
 struct LoadPoint {

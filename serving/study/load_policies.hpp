@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "serving/advisor/load_plan.hpp"
-#include "serving/server/serving.hpp"
+#include "serving/study/load_plan.hpp"
 
 namespace speclab {
 
@@ -14,21 +13,23 @@ namespace speclab {
 struct LoadCandidate {
   std::string name;
   std::string sentence;
-  StepPolicy policy;
+  std::uint32_t gamma = 0;
+  Selected<StepPolicyKind> policy;
   bool drafts = true;  ///< false: no draft model is loaded
   bool fixed = false;  ///< one gamma above 0
 };
 
-AcceptanceLaw acceptance_of(const LoadQuestion& question);
+/// Of drafts as long as any of the policies makes.
+AcceptanceLaw law_of(const LoadQuestion& question);
 /// Mean tokens of a request's cache: its prompt and half of its output.
 double mean_context(const RequestStream& stream);
 /// What each device pays for: of one device both models, or the target's and then the draft's alone.
 std::vector<CostPair> costs_by_device(const LoadQuestion& question);
 /// Tokens of caches that a replica holds, on each of its devices; 0 without bound.
-std::uint64_t cache_of(const LoadQuestion& question, bool drafts);
+std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts);
 /// The best gamma of each batch, as `plan` has it, for contexts of a quarter of the mean to four times the
-/// mean: one table where they agree. The last holds for all longer contexts.
-std::vector<ContextTable> context_tables(const LoadQuestion& question);
+/// mean, `context`: one table where they agree. The last holds for all longer contexts.
+std::vector<ContextTable> context_tables(const LoadQuestion& question, double context);
 
 /// Plain decoding first. `tables` of context_tables; `by_batch` of the mean context. With a draft device
 /// fixed gammas alone, and both are not read.
@@ -36,9 +37,10 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                                            const std::vector<BatchRange>& by_batch,
                                            const std::vector<ContextTable>& tables);
 
-ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate);
-/// The requests of the question at `rate` a second.
-RequestStream load_stream(const LoadQuestion& question, double rate);
+/// `context` is the mean one, for caches that the device's memory bounds.
+ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate, double context);
+/// Lengths of the question's requests, or its trace; its arrivals are made of a rate (at_rate).
+RequestStream load_stream(const LoadQuestion& question);
 LoadSize load_size(const LoadQuestion& question, double rate);
 
 /// The best gamma of each batch for this context.

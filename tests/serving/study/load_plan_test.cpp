@@ -1,18 +1,18 @@
-#include "serving/advisor/load_plan.hpp"
+#include "serving/study/load_plan.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
-#include <variant>
 
 #include "analysis/cost/presets.hpp"
 #include "analysis/cost/speculation_cost.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "serving/advisor/load_policies.hpp"
+#include "serving/study/load_policies.hpp"
 #include "serving/traces/arrival_trace.hpp"
 #include "tests/sim/temp_file.hpp"
 
@@ -34,12 +34,14 @@ LoadQuestion small_question() {
   question.alpha = 0.8;
   question.costs = {MeasuredCost(target), MeasuredCost(draft)};
   question.cost_from = "measured";
-  question.stream.prompt = FixedLength{50};
-  question.stream.output = FixedLength{40};
-  question.max_sequences = 64;
+  question.server.prompt = 50;
+  question.server.output = 40;
+  question.server.engine.max_sequences = 64;
+  question.server.requests = 200;
+  question.server.settle = 40;
+  question.server.settle_after = 20;
+  question.server.runs = 4;
   question.max_gamma = 5;
-  question.requests = 200;
-  question.runs = 4;
   return question;
 }
 
@@ -79,21 +81,22 @@ TEST_CASE("every policy of a plan is one that an engine can run") {
   // policy.
   const LoadQuestion question = small_question();
   for (const LoadCandidate& one :
-       load_candidates(question, batch_table(question, 70), context_tables(question)))
-    CHECK_FALSE(std::holds_alternative<Clairvoyant>(one.policy));
+       load_candidates(question, batch_table(question, 70), context_tables(question, 70)))
+    CHECK(one.policy.name() != "clairvoyant");
 }
 
 TEST_CASE("plans of neighbouring seeds share no run") {
   LoadQuestion question = small_question();
   question.rates = {20};
-  question.runs = 2;
-  const LoadCandidate plain = load_candidates(question, {}, {}).front();
+  question.server.runs = 2;
+  const LoadCandidate plain = load_candidates(question, batch_table(question, 70), {}).front();
   std::set<double> latencies;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     double sum = 0;
     for (const std::uint64_t run : {0U, 1U}) {
-      const ServingRun one = serve(load_server(question, plain), load_stream(question, 20),
-                                   load_size(question, 20), run_seed(seed, run));
+      const ServingRun one =
+          serve(load_server(question, plain, 70), at_rate(load_stream(question), question.server, 20),
+                load_size(question, 20), run_seed(seed, run));
       const double latency = numbers_of(one, 95, {}).latency.mean;
       latencies.insert(latency);
       sum += latency;
@@ -107,13 +110,15 @@ TEST_CASE("plans of neighbouring seeds share no run") {
 TEST_CASE("adaptive verification is simulated where its confidences are described") {
   LoadQuestion question = small_question();
   question.rates = {0.01};
-  CHECK_THROWS_AS(point(*plan_load(question, {}), "adaptive verification", 0), std::logic_error);
+  CHECK_THROWS_AS(point(*plan_load(question, {}), "adaptive", 0), std::logic_error);
   // Positions cost next to nothing, so that drafts of which nothing is known are all verified: gamma = 5.
   const auto latency = [&](double correlation) {
-    question.draft_correlation = correlation;
+    question.server.policy =
+        read(kind_of(step_policy_family()), Json{{"kind", "adaptive"}, {"correlation", correlation}},
+             "/serving/policy");
     const LoadPlan plan = *plan_load(question, {});
-    CHECK(point(plan, "adaptive verification", 0).gamma == 5);
-    return std::pair{point(plan, "adaptive verification", 0).latency_mean->estimate,
+    CHECK(point(plan, "adaptive", 0).gamma == 5);
+    return std::pair{point(plan, "adaptive", 0).latency_mean->estimate,
                      point(plan, "γ = 5", 0).latency_mean->estimate};
   };
   const auto [adaptive, fixed] = latency(0);
@@ -153,9 +158,9 @@ TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") 
   LoadQuestion question = small_question();
   question.rates = {45};
   const LoadPlan even = *plan_load(question, {});
-  question.burst_factor = 8;
-  question.burst_seconds = 2;
-  question.targets.ttft_ms = 60;
+  question.server.bursts = 8;
+  question.server.burst_seconds = 2;
+  question.server.ttft_ms = 60;
   const LoadPlan bursts = *plan_load(question, {});
   CHECK(point(bursts, "plain", 0).ttft->estimate > 1.3 * point(even, "plain", 0).ttft->estimate);
   CHECK_FALSE(point(even, "plain", 0).kept);
@@ -165,7 +170,7 @@ TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") 
 
 TEST_CASE("the highest rate that keeps targets does so below it and not above") {
   LoadQuestion question = small_question();
-  question.targets.tpot_ms = 11.2;
+  question.server.tpot_ms = 11.2;
   question.rates = {10, 40, 70};
   const LoadPlan plan = *plan_load(question, {});
   for (const std::string name : {"plain", "γ = 1"}) {
@@ -187,7 +192,7 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
   }
   CHECK(terminal(load_text(plan)).find("The highest rate at which 95% of requests keep the targets") !=
         std::string::npos);
-  question.targets.tpot_ms = 1;  // less than a step takes
+  question.server.tpot_ms = 1;  // less than a step takes
   const LoadPlan none = *plan_load(question, {});
   CHECK_FALSE(none.policies.front().highest);
 }
@@ -203,13 +208,15 @@ TEST_CASE("the table by batch and context has the best gamma of each context") {
   question.costs = {RooflineCost{machine, named(model_presets(), "llama-3.1-8b")},
                     RooflineCost{machine, named(model_presets(), "llama-3.2-1b")}};
   question.alpha = 0.6;
-  question.stream.prompt = FixedLength{500};
-  question.stream.output = FixedLength{254};
+  question.server.prompt = 500;
+  question.server.output = 254;
   question.max_gamma = 8;
-  question.max_sequences = 256;
+  question.server.engine.max_sequences = 256;
   question.rates = {0.1};
-  question.requests = 10;
-  question.runs = 2;
+  question.server.requests = 10;
+  question.server.settle = 2;
+  question.server.settle_after = 1;
+  question.server.runs = 2;
   const LoadPlan plan = *plan_load(question, {});
   REQUIRE(plan.context_tables.size() > 1);
   constexpr double mean = 500 + 254 / 2.0;

@@ -7,10 +7,10 @@
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/figure.hpp"
-#include "serving/advisor/load_plan.hpp"
 #include "serving/advisor/memory_fit.hpp"
+#include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/plan_words.hpp"
-#include "serving/advisor/planning.hpp"
+#include "serving/study/load_plan.hpp"
 
 namespace speclab {
 

@@ -1,17 +1,20 @@
-#include "serving/advisor/load_plan.hpp"
+#include "serving/study/load_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <span>
 #include <utility>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
-#include "serving/advisor/load_policies.hpp"
+#include "experiments/config/config.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/server/confidence.hpp"
+#include "serving/study/load_policies.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {
@@ -27,6 +30,10 @@ SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draf
 
 namespace {
 
+LoadTargets targets_of(const LoadQuestion& question) {
+  return {question.server.ttft_ms, question.server.tpot_ms};
+}
+
 double mean_latency(const RunNumbers& run) { return run.latency.mean; }
 
 LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers> plain, double rate,
@@ -38,7 +45,7 @@ LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers>
   point.ttft = interval([](const RunNumbers& run) { return run.ttft.high; });
   point.tpot = interval([](const RunNumbers& run) { return run.tpot.high; });
   point.gap = interval([](const RunNumbers& run) { return run.gap_high; });
-  if (question.targets.any()) point.kept = interval([](const RunNumbers& run) { return run.kept; });
+  if (targets_of(question).any()) point.kept = interval([](const RunNumbers& run) { return run.kept; });
   if (!plain.empty()) point.over_plain = difference_over_runs(runs, plain, question.confidence, mean_latency);
   StepTotals sum;
   double window = 0;
@@ -50,7 +57,7 @@ LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers>
   point.batch = sum.running_ms / sum.busy_ms;
   point.gamma = static_cast<double>(sum.drafted) / rounds;
   point.accepted = static_cast<double>(sum.accepted) / rounds;
-  point.utilisation = std::min(1.0, sum.busy_ms / (window * question.replicas));
+  point.utilisation = std::min(1.0, sum.busy_ms / (window * question.server.engine.replicas));
   point.preempted = static_cast<double>(sum.preempted) /
                     static_cast<double>(load_size(question, rate).measured * runs.size());
   return point;
@@ -65,7 +72,7 @@ std::string length_words(const Length& length) {
                      normal.variation);
 }
 
-std::string device_words(const LoadDraftDevice& device) {
+std::string device_words(const DraftDeviceSection& device) {
   const std::string outcomes =
       device.hit ? fmt::format("has drafted for a round's outcome with probability {:.4g}", *device.hit)
                  : fmt::format("drafts for the {} likeliest outcomes of each sequence", device.outcomes);
@@ -73,34 +80,43 @@ std::string device_words(const LoadDraftDevice& device) {
                      device.plain_after_miss ? "its sequence is decoded plain" : "all wait for drafts");
 }
 
-void describe(const LoadQuestion& question, LoadPlan& plan) {
-  const bool bursts = question.burst_factor > 1;
+std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& law) {
+  const auto& known = question.server.acceptance;
+  if (known.name() != "rate") return known.kind->sentence;
+  if (const auto* const rounds = std::get_if<RoundLaw>(&law))
+    return fmt::format("{:.4g} for every token", rounds->survival.front());
+  const auto& [a, b] = std::get<RequestLaw>(law);
+  const double mean = a / (a + b);
+  return fmt::format("{:.4g} on average, standard deviation {:.4g} between requests", mean,
+                     std::sqrt(mean * (1 - mean) / (a + b + 1)));
+}
+
+void describe(const LoadQuestion& question, const RequestStream& stream, LoadPlan& plan) {
+  const ServingSection& server = question.server;
   plan.arrivals =
-      bursts
+      server.bursts > 1
           ? fmt::format(
                 "in bursts of {:.4g} s on average, a fifth of the time at {:.4g} times the rate of the rest",
-                question.burst_seconds, question.burst_factor)
+                server.burst_seconds, server.bursts)
           : "Poisson";
-  plan.lengths = fmt::format("prompts {}; outputs {}", length_words(question.stream.prompt),
-                             length_words(question.stream.output));
-  if (const Trace* trace = question.stream.trace.get()) {
+  plan.lengths =
+      fmt::format("prompts {}; outputs {}", length_words(stream.prompt), length_words(stream.output));
+  if (const Trace* trace = stream.trace.get()) {
     plan.arrivals = fmt::format("at the times of {} recorded requests, {:.4g} a second as recorded",
                                 trace->size(), trace_rate(*trace));
     plan.lengths = "as recorded";
   }
-  plan.acceptance = question.alpha_spread > 0
-                        ? fmt::format("{:.4g} on average, standard deviation {:.4g} between requests",
-                                      question.alpha, question.alpha_spread)
-                        : fmt::format("{:.4g} for every token", question.alpha);
+  plan.acceptance = acceptance_words(question, law_of(question));
   plan.costs = question.cost_from;
-  if (question.draft_budget > 0) plan.draft_budget = question.draft_budget;
-  if (question.draft_device) plan.draft_device = device_words(*question.draft_device);
-  plan.ttft_ms = question.targets.ttft_ms;
-  plan.tpot_ms = question.targets.tpot_ms;
-  plan.percentile = question.percentile;
+  if (server.engine.draft_budget > 0) plan.draft_budget = server.engine.draft_budget;
+  if (server.draft_device) plan.draft_device = device_words(*server.draft_device);
+  plan.ttft_ms = server.ttft_ms;
+  plan.tpot_ms = server.tpot_ms;
+  plan.percentile = server.percentile;
   plan.confidence = question.confidence;
-  plan.runs = question.runs;
-  if (const std::uint64_t cache = cache_of(question, true); cache > 0) plan.cache_tokens = cache;
+  plan.runs = static_cast<int>(server.runs);
+  if (const std::uint64_t cache = cache_of(question, mean_context(stream), true); cache > 0)
+    plan.cache_tokens = cache;
 }
 
 /// Compared by the targets where there are some, else by mean latency: less is better.
@@ -151,12 +167,30 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
   }
 }
 
+/// What runs of the plan have in common.
+struct Simulation {
+  const LoadQuestion& question;
+  const RequestStream& stream;
+  std::vector<ServerOptions> servers;  ///< by candidate
+  const Control& control;
+
+  std::size_t runs() const { return question.server.runs; }
+  /// Run `i` of a candidate at a rate: requests and luck are those of the run, for all candidates and rates.
+  /// None when the control ended it.
+  std::optional<RunNumbers> run(std::size_t candidate, double rate, std::size_t i) const {
+    const ServingRun run = serve(servers[candidate], at_rate(stream, question.server, rate),
+                                 load_size(question, rate), run_seed(question.seed, i), control);
+    if (run.stopped) return std::nullopt;
+    return numbers_of(run, question.server.percentile, targets_of(question));
+  }
+};
+
 /// The highest rate at which run `i` keeps the targets, by halving between the rates that were simulated; 0
 /// where it keeps them at none.
-double highest_rate(const LoadQuestion& question, const ServerOptions& server, std::span<const double> rates,
-                    std::span<const std::vector<RunNumbers>> runs, std::size_t i, double capacity,
-                    const Control& control) {
-  const double wanted = question.percentile / 100;
+double highest_rate(const Simulation& simulation, std::size_t candidate, std::size_t i,
+                    std::span<const double> rates, std::span<const std::vector<RunNumbers>> runs,
+                    double capacity) {
+  const double wanted = simulation.question.server.percentile / 100;
   double low = 0;
   double high = overloaded_share * capacity;
   for (std::size_t r = 0; r < rates.size() && !runs[r].empty(); ++r) {
@@ -170,32 +204,41 @@ double highest_rate(const LoadQuestion& question, const ServerOptions& server, s
   while (high - low > width * high) {
     const double middle = (low + high) / 2;
     if (low == 0 && middle < width * capacity) return 0;
-    const ServingRun run = serve(server, load_stream(question, middle), load_size(question, middle),
-                                 run_seed(question.seed, i), control);
-    if (run.stopped) return 0;
-    (numbers_of(run, question.percentile, question.targets).kept >= wanted ? low : high) = middle;
+    const auto numbers = simulation.run(candidate, middle, i);
+    if (!numbers) return 0;
+    (numbers->kept >= wanted ? low : high) = middle;
   }
   return low;
 }
 
 /// Sets the highest rate of every policy.
-void find_highest_rates(const LoadQuestion& question, const std::vector<LoadCandidate>& candidates,
-                        std::span<const double> rates,
-                        const std::vector<std::vector<std::vector<RunNumbers>>>& runs, LoadPlan& plan,
-                        const Control& control) {
-  const auto count = static_cast<std::size_t>(question.runs);
-  std::vector<std::vector<double>> found(candidates.size(), std::vector<double>(count));
-  for_each_index(candidates.size() * count, [&](std::size_t i) {
+void find_highest_rates(const Simulation& simulation, std::span<const double> rates,
+                        const std::vector<std::vector<std::vector<RunNumbers>>>& runs, LoadPlan& plan) {
+  const std::size_t count = simulation.runs();
+  std::vector<std::vector<double>> found(plan.policies.size(), std::vector<double>(count));
+  for_each_index(plan.policies.size() * count, [&](std::size_t i) {
     const std::size_t p = i / count;
-    found[p][i % count] = highest_rate(question, load_server(question, candidates[p]), rates, runs[p],
-                                       i % count, plan.policies[p].capacity, control);
-    return !control.stop();
+    found[p][i % count] = highest_rate(simulation, p, i % count, rates, runs[p], plan.policies[p].capacity);
+    return !simulation.control.stop();
   });
   const std::vector<double> ones(count, 1);
-  for (std::size_t p = 0; p < candidates.size(); ++p) {
+  for (std::size_t p = 0; p < plan.policies.size(); ++p) {
     if (std::all_of(found[p].begin(), found[p].end(), [](double rate) { return rate > 0; }))
-      plan.policies[p].highest = ratio_interval(found[p], ones, question.confidence);
+      plan.policies[p].highest = ratio_interval(found[p], ones, simulation.question.confidence);
   }
+}
+
+/// Settings of servers for the table by batch; none where it never drafts.
+std::vector<ServerSetting> settings_of(const LoadQuestion& question, const std::vector<BatchRange>& table) {
+  int longest = 0;
+  for (const BatchRange& range : table) longest = std::max(longest, range.gamma);
+  if (longest == 0) return {};
+  ServedPlan served = served_plan(question, longest);
+  served.batches = table;
+  double reached = 1;
+  for (const double rate : position_rates(law_of(question), static_cast<std::uint32_t>(longest)))
+    served.accepted.push_back(reached *= rate);
+  return server_settings(served);
 }
 
 std::vector<double> rates_below(double capacity) {
@@ -213,40 +256,80 @@ std::vector<double> rates_below(double capacity) {
 
 std::uint64_t load_work(const LoadQuestion& question) {
   const std::size_t steps = draft_runs(question.costs) == DraftRuns::a_token ? 1 : 0;
-  const std::size_t others = question.draft_device ? 1 : (question.draft_correlation ? 4 : 3) + steps;
+  const std::size_t own = question.server.policy.entry().ahead ? 0 : 1;
+  const std::size_t others = question.server.draft_device ? 1 : 3 + own + steps;
   const std::size_t policies = others + static_cast<std::size_t>(std::min(question.max_gamma, 9));
   std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
   for (const double rate : question.rates) requests += load_size(question, rate).all();
   // Each highest rate takes about six halvings.
-  if (question.targets.any() && question.rates.size() != 1)
+  if (targets_of(question).any() && question.rates.size() != 1)
     requests += 6 * load_size(question, question.rates.empty() ? 1 : question.rates.back()).all();
-  return requests * policies * static_cast<std::size_t>(question.runs);
+  return requests * policies * question.server.runs;
+}
+
+LoadQuestion load_question(const Config& config, int max_gamma) {
+  const auto& section = config.section<ServingSection>();
+  const auto refuse = [](const char* path, const char* why) { throw ConfigError(path, why); };
+  constexpr std::uint64_t fewest = 10;
+  if (section.requests < fewest)
+    throw ConfigError("/serving/requests", "{}: plan load measures {} or more", section.requests, fewest);
+  if (section.clients) refuse("/serving/clients", "plan load compares rates of requests; leave it out");
+  if (section.acceptance.entry().of_one_gamma)
+    refuse("/serving/acceptance/kind",
+           "a mean is that of one gamma, and plan load compares several; give a "
+           "rate or positions");
+  if (!section.cost || !section.cost->entry().of_pair)
+    refuse("/serving/cost/kind",
+           "plan load compares drafts by the costs of two models: give models or times");
+  const auto& costs = section.cost->as<PairStepCosts>();
+  if (!has_draft(costs)) refuse("/serving/cost/draft", "missing; plan load compares drafts with none");
+  LoadQuestion question{planned_pair(costs, "/serving/cost", served_operation), section};
+  question.extras = {costs.step_ms, costs.idle_draft};
+  question.alpha = config.alpha;
+  question.seed = config.seed;
+  question.confidence = config.confidence;
+  question.max_gamma = question.most_drafted ? std::min(max_gamma, *question.most_drafted) : max_gamma;
+  if (section.requests_per_second) question.rates = {*section.requests_per_second};
+  if (section.draft_device && !section.policy.entry().ahead)
+    refuse("/serving/policy", "no policy but fixed gammas is simulated with a draft device");
+  const bool own_states =
+      question.method == DraftMethod::mtp || draft_runs(question.method) == DraftRuns::a_round;
+  if (section.draft_device && own_states) {
+    throw ConfigError(
+        "/serving/draft_device",
+        "{} drafts from the target's states, which a device that drafts before the round has ended does not have",
+        word_of(question.method));
+  }
+  return question;
 }
 
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control) {
   LoadPlan plan;
-  describe(question, plan);
+  const RequestStream stream = load_stream(question);
+  const double context = mean_context(stream);
+  describe(question, stream, plan);
   for (const CostPair& costs : costs_by_device(question)) {
-    const MemoryFit fit = memory_fit(costs, {1, mean_context(question.stream)}, question.memory_share);
+    const MemoryFit fit = memory_fit(costs, {1, context}, question.memory_share);
     if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
     if (fit.fits_reason) return plan;
   }
   std::vector<ContextTable> tables;
   // What a draft device drafts is decided a step before, so that no policy changes it.
-  if (!question.draft_device) {
-    plan.table = batch_table(question, mean_context(question.stream));
-    tables = context_tables(question);
+  if (!question.server.draft_device) {
+    plan.table = batch_table(question, context);
+    tables = context_tables(question, context);
   }
   const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, tables);
   if (tables.size() > 1) plan.context_tables = std::move(tables);
-  plan.policies.resize(candidates.size());
+  Simulation simulation{question, stream, {}, control};
+  for (const LoadCandidate& one : candidates) {
+    simulation.servers.push_back(load_server(question, one, context));
+    plan.policies.push_back({.name = one.name, .sentence = one.sentence});
+  }
   const Control quiet{.stop = control.stop};
   for_each_index(candidates.size(), [&](std::size_t p) {
-    LoadPolicy& policy = plan.policies[p];
-    policy.name = candidates[p].name;
-    policy.sentence = candidates[p].sentence;
-    policy.capacity = requests_per_second(
-        serve_full(load_server(question, candidates[p]), question.stream, run_seed(question.seed, 0), quiet));
+    plan.policies[p].capacity =
+        requests_per_second(serve_full(simulation.servers[p], stream, run_seed(question.seed, 0), quiet));
   });
   if (control.stop()) return std::nullopt;
 
@@ -259,7 +342,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   plan.requests = load_size(question, rates.front()).measured;
   std::vector<std::vector<std::vector<RunNumbers>>> runs(candidates.size(),
                                                          std::vector<std::vector<RunNumbers>>(rates.size()));
-  const auto count = static_cast<std::size_t>(question.runs);
+  const std::size_t count = simulation.runs();
   for (std::size_t p = 0; p < candidates.size(); ++p) {
     for (std::size_t r = 0; r < rates.size(); ++r) {
       if (rates[r] < overloaded_share * plan.policies[p].capacity) runs[p][r].resize(count);
@@ -270,12 +353,9 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     const std::size_t p = i / count / rates.size();
     const std::size_t r = i / count % rates.size();
     if (runs[p][r].empty()) return true;
-    // Requests and luck are those of the run, for all policies and rates.
-    const ServingRun run = serve(load_server(question, candidates[p]), load_stream(question, rates[r]),
-                                 load_size(question, rates[r]), run_seed(question.seed, i % count), control);
-    if (run.stopped) return false;
-    runs[p][r][i % count] = numbers_of(run, question.percentile, question.targets);
-    return true;
+    const auto numbers = simulation.run(p, rates[r], i % count);
+    if (numbers) runs[p][r][i % count] = *numbers;
+    return numbers.has_value();
   });
   if (control.stop()) return std::nullopt;
 
@@ -287,20 +367,11 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     }
   }
   choose(plan, candidates, runs, question);
-  if (question.targets.any() && rates.size() > 1) {
-    find_highest_rates(question, candidates, rates, runs, plan, control);
+  if (targets_of(question).any() && rates.size() > 1) {
+    find_highest_rates(simulation, rates, runs, plan);
     if (control.stop()) return std::nullopt;
   }
-  int longest = 0;
-  for (const BatchRange& range : plan.table) longest = std::max(longest, range.gamma);
-  if (longest > 0) {
-    ServedPlan served = served_plan(question, longest);
-    served.batches = plan.table;
-    double reached = 1;
-    for (const double rate : position_rates(acceptance_of(question), longest))
-      served.accepted.push_back(reached *= rate);
-    plan.settings = server_settings(served);
-  }
+  plan.settings = settings_of(question, plan.table);
   return plan;
 }
 

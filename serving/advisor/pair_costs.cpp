@@ -1,0 +1,220 @@
+#include "serving/advisor/pair_costs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "serving/advisor/head_config.hpp"
+#include "serving/advisor/presets.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr double micro = 1e-6;
+
+Machine machine_of(const PairCosts& costs, const std::string& path) {
+  Machine machine;
+  machine.device = device_named(costs.device, path + "/device");
+  machine.devices = costs.devices;
+  machine.precision = precision_named(costs.dtype, path + "/dtype");
+  machine.bandwidth_efficiency = costs.bandwidth_efficiency;
+  machine.flops_efficiency = costs.flops_efficiency;
+  machine.run_overhead = micro * costs.run_overhead_us;
+  machine.layer_overhead = micro * costs.layer_overhead_us;
+  machine.reduce_latency = micro * costs.reduce_latency_us;
+  return machine;
+}
+
+/// Reads a file whose columns are tokens, batch and ms.
+MeasuredCost times_of(const std::string& file) {
+  const std::string text = in_file(file, [&] { return read_text(file); });
+  std::vector<MeasuredPoint> points;
+  try {
+    each_row(text, file, {{"tokens"}, {"batch"}, {"ms"}},
+             [&](const std::string& where, const std::vector<std::string>& fields) {
+               const auto tokens = number_in(fields[0]);
+               const auto batch = number_in(fields[1]);
+               const auto ms = number_in(fields[2]);
+               if (!tokens || !batch || !ms) {
+                 throw UsageError(
+                     "{}: \"{}\"; expected three numbers: tokens, batch and ms, such as 1,8,12.5", where,
+                     fmt::format("{}", fmt::join(fields, ",")).substr(0, 80));
+               }
+               points.push_back({*tokens, *batch, *ms});
+             });
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  try {
+    return MeasuredCost(points);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("{}: {}", file, error.what());
+  }
+}
+
+const char* words(HeadKind kind) {
+  return kind == HeadKind::eagle3   ? "an EAGLE-3 head"
+         : kind == HeadKind::medusa ? "Medusa heads"
+                                    : "a DFlash head";
+}
+
+/// The draft that a preset or a config.json names, and the method by which it drafts.
+Transformer named_draft(const PairCosts& costs, const std::string& path, const Transformer& target,
+                        PlannedPair& pair) {
+  Transformer model = model_named(costs.draft, path + "/draft");
+  if (!model.repository.empty()) pair.draft = model.repository;
+  if (model.is_head()) {
+    const DraftMethod method = method_of(model.head);
+    if (costs.method && *costs.method != method) {
+      throw ConfigError(path + "/method", "{}: {} is {}; leave the method out", word_of(*costs.method),
+                        model.source, words(model.head));
+    }
+    pair.method = method;
+    model = fitted_to(model, target);
+    if (model.most_drafted > 0) pair.most_drafted = model.most_drafted;
+    return model;
+  }
+  // Their cost is of another kind than a model's.
+  if (draft_runs(pair.method) == DraftRuns::a_round || pair.method == DraftMethod::mtp) {
+    throw ConfigError(path + "/method", "{}: {} is a model of its own; {}", word_of(pair.method), pair.draft,
+                      pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
+                                                      : "give the config.json of the head");
+  }
+  return model;
+}
+
+Transformer own_modules(const Transformer& target, const std::string& path) {
+  if (target.mtp_modules > 0) return mtp_drafter(target);
+  throw ConfigError(
+      path + "/method",
+      "mtp: the target {} has no modules for multi-token prediction: /num_nextn_predict_layers and /mtp_num_hidden_layers are missing or 0 in {}; give another method, or c",
+      target.name, target.source);
+}
+
+/// Fills in what two models on a device cost. A draft with a given c is left out.
+void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& pair) {
+  const Machine machine = machine_of(costs, path);
+  Transformer target = model_named(costs.target, path + "/target");
+  if (costs.routing_exponent) target.routing_exponent = *costs.routing_exponent;
+  if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, no model", target.name);
+  pair.target = target.repository.empty() ? target.name : target.repository;
+  pair.costs.target = RooflineCost{machine, target};
+  pair.cost_from = "roofline";
+  bool experts = target.experts > 1;
+  const bool own = costs.draft.empty() && !costs.c && pair.method == DraftMethod::mtp;
+  if (!costs.draft.empty() || own) {
+    Machine of_draft = machine;
+    if (costs.draft_devices) of_draft.devices = *costs.draft_devices;
+    Transformer draft = own ? own_modules(target, path) : named_draft(costs, path, target, pair);
+    draft.routing_exponent = target.routing_exponent;
+    experts = experts || draft.experts > 1;
+    pair.costs.draft = RooflineCost{of_draft, draft};
+  }
+  if (costs.routing_exponent && !experts)
+    throw ConfigError(path + "/routing_exponent", "{} has no experts", target.name);
+}
+
+std::vector<Field> all_fields() {
+  using C = PairCosts;
+  return {
+      field("c", &C::c, number(0, 1000), "Time of a draft run / time of a plain target run."),
+      field("draft", &C::draft, text(), "Draft model, a preset or a config.json."),
+      field("draft_times", &C::draft_times, input_file(),
+            "Measured times of the draft: CSV tokens,batch,ms."),
+      field("target", &C::target, text(), "Target model, a preset or a config.json."),
+      field("device", &C::device, text(), "Device, a preset (speclab plan list devices)."),
+      integer_field("devices", &C::devices, 1, 1024, "Devices in tensor parallel."),
+      integer_field("draft_devices", &C::draft_devices, 1, 1024,
+                    "The same for the draft; without it as the target."),
+      field("dtype", &C::dtype, text(), "bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit."),
+      field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
+            "Share of the bandwidth to be had (assumed)."),
+      field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),
+            "Share of the peak FLOP/s to be had (assumed)."),
+      field("run_overhead_us", &C::run_overhead_us, number(0, 1e6),
+            "Microseconds a run: launch, sampling, host (assumed)."),
+      field("layer_overhead_us", &C::layer_overhead_us, number(0, 1e6), "Microseconds a layer (assumed)."),
+      field("reduce_latency_us", &C::reduce_latency_us, number(0, 1e6),
+            "Microseconds an all-reduce, besides its bytes (assumed)."),
+      field("routing_exponent", &C::routing_exponent, number(0, 1),
+            "n tokens of a sequence touch experts as n^this do (0.79); 1: independent."),
+      field("target_times", &C::target_times, input_file(),
+            "Measured times of the target: CSV tokens,batch,ms."),
+      field("method", &C::method,
+            choice<DraftMethod>({{"draft", DraftMethod::draft},
+                                 {"ngram", DraftMethod::ngram},
+                                 {"eagle", DraftMethod::eagle},
+                                 {"eagle3", DraftMethod::eagle3},
+                                 {"mtp", DraftMethod::mtp},
+                                 {"medusa", DraftMethod::medusa},
+                                 {"dflash", DraftMethod::dflash}}),
+            "What drafts: draft, ngram, eagle, eagle3, mtp, medusa or dflash.")};
+}
+
+/// Those whose name is in the list; those of `needed` are required.
+std::vector<Field> some_fields(const std::vector<std::string_view>& names,
+                               const std::vector<std::string_view>& needed) {
+  std::vector<Field> fields = all_fields();
+  std::erase_if(fields, [&](const Field& one) { return std::ranges::find(names, one.name) == names.end(); });
+  for (Field& one : fields) one.required = std::ranges::find(needed, one.name) != needed.end();
+  return fields;
+}
+
+}  // namespace
+
+const Typed<PairCosts>& pair_costs_type() {
+  static const auto type = object<PairCosts>("costs", "What a target and its draft cost.", all_fields());
+  return type;
+}
+
+const Typed<PairCosts>& pair_costs_type(CostForm form) {
+  static const auto models =
+      object<PairCosts>("models on a device", "Two models on a device, by the roofline.",
+                        some_fields({"c", "draft", "target", "device", "devices", "draft_devices", "dtype",
+                                     "bandwidth_efficiency", "flops_efficiency", "run_overhead_us",
+                                     "layer_overhead_us", "reduce_latency_us", "routing_exponent", "method"},
+                                    {"target", "device"}));
+  static const auto times =
+      object<PairCosts>("measured times", "Measured times of both models.",
+                        some_fields({"c", "target_times", "draft_times", "method"}, {"target_times"}));
+  return form == CostForm::models ? models : times;
+}
+
+bool has_draft(const PairCosts& costs) {
+  return costs.c || !costs.draft.empty() || !costs.draft_times.empty() ||
+         (costs.method == DraftMethod::mtp && !costs.device.empty());
+}
+
+PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const Operation& at) {
+  if (int(costs.c.has_value()) + int(!costs.draft.empty()) + int(!costs.draft_times.empty()) > 1)
+    throw ConfigError(path, "give one of c, draft and draft_times");
+  PlannedPair pair{.draft = costs.draft, .method = costs.method.value_or(DraftMethod::draft)};
+  pair.cost_from = "given";
+  if (!costs.device.empty()) {
+    add_roofline(costs, path, pair);
+    if (std::holds_alternative<RooflineCost>(pair.costs.draft)) return pair;
+  } else if (!costs.target_times.empty()) {
+    pair.costs.target = times_of(costs.target_times);
+    pair.cost_from = "measured times";
+  }
+  pair.costs.stated = draft_runs(pair.method);
+  if (!costs.draft_times.empty()) {
+    pair.costs.draft = times_of(costs.draft_times);
+    return pair;
+  }
+  // A draft run of a fixed time: c of a plain target run at the batch asked about.
+  pair.costs.draft =
+      ConstantCost{costs.c ? *costs.c * run_ms(pair.costs.target, {1, at.batch, at.context}) : 0};
+  if (costs.c && pair.cost_from != "given") pair.cost_from = "given; the target by its " + pair.cost_from;
+  return pair;
+}
+
+}  // namespace speclab

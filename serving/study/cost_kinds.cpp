@@ -1,0 +1,110 @@
+// How long a step of a server takes.
+#include <fmt/format.h>
+
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/model_config.hpp"
+#include "serving/study/serving_kinds.hpp"
+
+namespace speclab {
+
+namespace {
+
+const Typed<TokenPoint>& token_point_type() {
+  using P = TokenPoint;
+  static const auto type = object<P>(
+      "serving token point", "How long a step of so many tokens takes.",
+      {required(field("tokens", &P::tokens, number(0, 1e9), "Verified positions and tokens of prompts.")),
+       required(field("ms", &P::ms, number(0, 1e9), "Milliseconds."))});
+  return type;
+}
+
+/// Throws ConfigError for a curve that does not rise, and where a step takes no time.
+StepTimes linear_times(const LinearStep& costs, const std::string& path) {
+  const std::vector<TokenPoint>& curve = costs.by_tokens;
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    if (curve[i].tokens > curve[i - 1].tokens) continue;
+    throw ConfigError(fmt::format("{}/by_tokens/{}/tokens", path, i), "{} is not above {}, the one before",
+                      curve[i].tokens, curve[i - 1].tokens);
+  }
+  StepWork one;
+  one.decoding = one.verified = 1;
+  if (step_time(costs)(one) > 0) return {step_time(costs), target_time(costs), draft_time(costs)};
+  throw ConfigError(path,
+                    "a step of one sequence takes no time: give \"step\", \"sequence\" or \"position\"");
+}
+
+StepCostKind linear_steps() {
+  using C = LinearStep;
+  const auto ms = number(0, 1e9);
+  return kind_entry<StepCostKind, C>(
+      "steps", "Milliseconds of a step, which add up.",
+      {field("step", &C::step, ms, "Of a step."),
+       field("sequence", &C::sequence, ms, "Of each decoding sequence."),
+       field("position", &C::position, ms, "Of each verified position: gamma + 1 of each decoding sequence."),
+       field("prompt_token", &C::prompt_token, ms, "Of each token of a prompt."),
+       field("context_token", &C::context_token, ms, "Of each token of a cache that is read."),
+       field(
+           "by_tokens", &C::by_tokens, list(token_point_type(), 0, 4096),
+           "Of a step by its tokens, in increasing order; lines between the points, and beyond the last as between the last two."),
+       field("mixed", &C::mixed, ms,
+             "Of a step that decodes and reads prompts, besides both: engines run such steps another way."),
+       field("speculation", &C::speculation, ms, "Of a step that drafts."),
+       field("idle_draft", &C::idle_draft, ms, "Of a step that could draft and does not."),
+       field("draft_run", &C::draft_run, ms, "Of each of gamma draft runs."),
+       field("draft_sequence", &C::draft_sequence, ms, "Of each draft run, for each decoding sequence."),
+       field(
+           "draft_context_token", &C::draft_context_token, ms,
+           "Of each draft run, for each token of a cache that it reads; \"engine\": {\"draft_budget\": n} bounds these.")},
+      [](const C& own, const std::string& path, std::uint32_t) { return linear_times(own, path); });
+}
+
+StepTimes pair_times(const PairStepCosts& costs, const std::string& path, std::uint32_t gamma) {
+  // Results carry the files that a config names, but not the shapes of models.
+  for (const auto& [key, name] : {std::pair{"target", costs.target}, std::pair{"draft", costs.draft}}) {
+    if (is_model_config(name))
+      throw ConfigError(fmt::format("{}/{}", path, key), "{}: a config names a preset; plan load reads files",
+                        name);
+  }
+  if (gamma > 0 && !has_draft(costs)) throw ConfigError(path + "/draft", "missing; \"gamma\" is above 0");
+  return step_times(planned_pair(costs, path, served_operation).costs, {costs.step_ms, costs.idle_draft});
+}
+
+StepCostKind pair_steps(const char* name, const char* sentence, CostForm form) {
+  using C = PairStepCosts;
+  auto kind = kind_entry<StepCostKind, C>(
+      name, sentence,
+      joined(inherited<C>(pair_costs_type(form)),
+             {field("step_ms", &C::step_ms, number(0, 1e6),
+                    "Scheduler and host, milliseconds of every step (assumed)."),
+              field("idle_draft", &C::idle_draft, boolean(),
+                    "The draft runs once where a policy drafts nothing, to keep its cache whole.")}),
+      [](const C& own, const std::string& path, std::uint32_t gamma) {
+        return pair_times(own, path, gamma);
+      });
+  kind.of_pair = true;
+  return kind;
+}
+
+}  // namespace
+
+StepTimes step_times(const CostPair& costs, const StepExtras& extras) {
+  return {step_time(costs, extras), target_time(costs, extras), draft_time(costs)};
+}
+
+Family<StepCostKind>& step_cost_family() {
+  static Family<StepCostKind> family(
+      "cost of a step", "Costs of a step", nullptr, [](Family<StepCostKind>& all) {
+        all.add(linear_steps());
+        all.add(pair_steps("models", "Two models on a device, by the roofline.", CostForm::models));
+        all.add(pair_steps("times", "Measured times of both models.", CostForm::times));
+      });
+  return family;
+}
+
+/// Declared by experiments/studies/all_families.cpp, which lists them.
+std::vector<const FamilyBase*> serving_families();
+std::vector<const FamilyBase*> serving_families() {
+  return {&acceptance_family(), &step_policy_family(), &step_cost_family()};
+}
+
+}  // namespace speclab

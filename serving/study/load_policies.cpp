@@ -1,0 +1,172 @@
+#include "serving/study/load_policies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <utility>
+
+#include "analysis/cost/device_speed.hpp"
+
+namespace speclab {
+
+namespace {
+
+double mean_of(const Length& length) {
+  if (const auto* fixed = std::get_if<FixedLength>(&length)) return fixed->tokens;
+  if (const auto* geometric = std::get_if<GeometricLength>(&length)) return geometric->mean;
+  return std::get<LogNormalLength>(length).mean;
+}
+
+Selected<StepPolicyKind> policy_of(Json policy) {
+  return read(kind_of(step_policy_family()), policy, "/serving/policy");
+}
+
+Selected<StepPolicyKind> table_of(const std::vector<ContextTable>& tables) {
+  Json rows = Json::array();
+  for (const ContextTable& table : tables) {
+    for (const BatchRange& range : table.rows)
+      rows.push_back({{"batch", range.last}, {"context", table.context}, {"gamma", range.gamma}});
+  }
+  return policy_of({{"kind", "table"}, {"rows", std::move(rows)}});
+}
+
+/// Tokens a round of gamma = 0, 1, ...
+std::vector<double> tokens_of(const LoadQuestion& question) {
+  const AcceptanceLaw law = law_of(question);
+  const auto* const rounds = std::get_if<RoundLaw>(&law);
+  if (rounds != nullptr && question.server.acceptance.name() == "rate")
+    return iid_tokens(rounds->survival.front(), question.max_gamma);
+  std::vector<double> tokens;
+  for (int gamma = 0; gamma <= question.max_gamma; ++gamma)
+    tokens.push_back(1 + mean_accepted(law, static_cast<std::uint32_t>(gamma)));
+  return tokens;
+}
+
+}  // namespace
+
+AcceptanceLaw law_of(const LoadQuestion& question) {
+  auto longest = static_cast<std::uint32_t>(question.max_gamma);
+  for (const char* name : {"sglang", question.server.policy.name().c_str()}) {
+    const StepPolicyKind& kind = *step_policy_family().find_entry(name);
+    if (kind.max_drafted) longest = std::max(longest, kind.max_drafted(question.server.policy));
+  }
+  const auto& acceptance = question.server.acceptance;
+  return acceptance.entry().make(acceptance,
+                                 {question.alpha, static_cast<std::uint32_t>(question.max_gamma), longest});
+}
+
+double mean_context(const RequestStream& stream) {
+  if (stream.trace) {
+    double sum = 0;
+    for (const Request& request : *stream.trace) sum += request.prompt + request.output / 2.0;
+    return sum / static_cast<double>(stream.trace->size());
+  }
+  return mean_of(stream.prompt) + mean_of(stream.output) / 2;
+}
+
+std::vector<CostPair> costs_by_device(const LoadQuestion& question) {
+  if (!question.server.draft_device) return {question.costs};
+  return {{question.costs.target, ConstantCost{0}}, {question.costs.draft, ConstantCost{0}}};
+}
+
+std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts) {
+  if (question.server.engine.cache_tokens != 0) return question.server.engine.cache_tokens;
+  std::vector<CostPair> devices = costs_by_device(question);
+  if (!drafts) devices = {{question.costs.target, ConstantCost{0}}};
+  std::uint64_t tokens = 0;
+  for (const CostPair& costs : devices) {
+    const auto memory = device_memory(costs, {1, context}, question.memory_share);
+    if (!memory || !memory->largest_batch) continue;
+    const auto held = static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
+    tokens = tokens == 0 ? held : std::min(tokens, held);
+  }
+  return tokens;
+}
+
+ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate, double context) {
+  ServingSection section = question.server;
+  section.policy = candidate.policy;
+  section.engine.cache_tokens = cache_of(question, context, candidate.drafts);
+  CostPair costs = question.costs;
+  StepExtras extras = question.extras;
+  if (!candidate.drafts) {
+    section.draft_device.reset();
+    costs.draft = ConstantCost{0};
+    extras.draft_follows = false;
+  }
+  return server_of(section, candidate.gamma, law_of(question), step_times(costs, extras));
+}
+
+std::vector<BatchRange> batch_table(const LoadQuestion& question, double context) {
+  return gamma_by_batch(tokens_of(question), question.costs, context,
+                        static_cast<int>(question.server.engine.max_sequences));
+}
+
+std::vector<ContextTable> context_tables(const LoadQuestion& question, double mean) {
+  std::vector<ContextTable> tables;
+  for (const double share : {.25, .5, 1., 2., 4.}) {
+    ContextTable table{std::numbers::sqrt2 * share * mean, batch_table(question, share * mean)};
+    if (!tables.empty() &&
+        std::equal(table.rows.begin(), table.rows.end(), tables.back().rows.begin(), tables.back().rows.end(),
+                   [](const BatchRange& a, const BatchRange& b) { return a.same_row(b); })) {
+      tables.back().context = table.context;
+    } else {
+      tables.push_back(std::move(table));
+    }
+  }
+  tables.back().context = 0;
+  return tables;
+}
+
+std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
+                                           const std::vector<BatchRange>& by_batch,
+                                           const std::vector<ContextTable>& tables) {
+  std::vector<LoadCandidate> candidates;
+  const auto add = [&](std::string name, std::string sentence, int gamma, Selected<StepPolicyKind> policy) {
+    candidates.push_back(
+        {std::move(name), std::move(sentence), static_cast<std::uint32_t>(gamma), std::move(policy)});
+  };
+  const Selected<StepPolicyKind> fixed = policy_of({{"kind", "fixed"}});
+  add("plain", "no draft model", 0, fixed);
+  candidates.back().drafts = false;
+  for (const int gamma : {1, 2, 3, 4, 5, 6, 8, 12, 16}) {
+    if (gamma > question.max_gamma) break;
+    add(fmt::format("γ = {}", gamma), "at every batch", gamma, fixed);
+    candidates.back().fixed = true;
+  }
+  if (question.server.draft_device) return candidates;
+  const int most = question.max_gamma;
+  add("table by batch", "the γ of each batch below, with a draft run where it is 0", most,
+      table_of({{0, by_batch}}));
+  if (tables.size() > 1)
+    add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
+  // It changes the number of draft runs, of which there is but one where it drafts all.
+  if (draft_runs(question.costs) == DraftRuns::a_token)
+    add("SGLang's steps", "its default slots by batch, moved by what is accepted", most,
+        policy_of({{"kind", "sglang"}}));
+  add("goodput", "the γ of the most expected tokens a millisecond, α as it is seen", most,
+      policy_of({{"kind", "goodput"}}));
+  const Selected<StepPolicyKind>& own = question.server.policy;
+  if (!own.entry().ahead) add(own.name(), own.kind->sentence, most, own);
+  return candidates;
+}
+
+RequestStream load_stream(const LoadQuestion& question) {
+  ServingSection section = question.server;
+  if (!section.trace && !section.requests_per_second) section.requests_per_second = 1;
+  return stream_of(section);
+}
+
+LoadSize load_size(const LoadQuestion& question, double rate) {
+  const ServingSection& section = question.server;
+  if (!question.usual_size || section.bursts <= 1) return size_of(section);
+  // A phase between bursts lasts four times as long.
+  constexpr double turns = 10;
+  const auto measured =
+      std::max(section.requests, static_cast<std::uint64_t>(turns * 5 * section.burst_seconds * rate));
+  return {measured, measured / 5, measured / 10};
+}
+
+}  // namespace speclab

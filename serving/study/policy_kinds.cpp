@@ -1,0 +1,192 @@
+// How many tokens a step of a server drafts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/base/format/config_error.hpp"
+#include "serving/queues/batch_queue.hpp"
+#include "serving/study/serving_study.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// A policy without keys.
+template <class Make>
+StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
+  struct NoKeys {};
+  return kind_entry<StepPolicyKind, NoKeys>(
+      name, sentence, {},
+      [make](const NoKeys&, const std::string& path, const StepPolicyRequest& request) -> StepPolicy {
+        return make(request, path);
+      });
+}
+
+using Asked = StepPolicyRequest;
+
+StepPolicyKind fixed_gamma() {
+  auto kind = plain_kind("fixed", "\"gamma\" at every step.",
+                         [](const Asked& asked, const auto&) { return FixedGamma{asked.gamma}; });
+  kind.ahead = true;
+  return kind;
+}
+
+StepPolicyKind gamma_table() {
+  using R = GammaTable::Row;
+  const auto row = object<R>(
+      "serving table row", "A gamma for batches and contexts.",
+      {required(integer_field("batch", &R::batch, 1, 65536, "Up to so many sequences.")),
+       field("context", &R::context, number(0, 1e9), "Up to so many tokens a sequence on average; 0: any."),
+       required(integer_field("gamma", &R::gamma, 0, longest_draft, "Drafted tokens."))});
+  auto kind = kind_entry<StepPolicyKind, GammaTable>(
+      "table", "By batch and mean context.",
+      {required(field("rows", &GammaTable::rows, list(row, 1, 4096),
+                      "The first row that holds batch and context decides; none: 0."))},
+      [](const GammaTable& own, const auto&...) -> StepPolicy { return own; });
+  kind.max_drafted = [](const SelectedKind& selected) {
+    std::uint32_t longest = 0;
+    for (const R& one : selected.as<GammaTable>().rows) longest = std::max(longest, one.gamma);
+    return longest;
+  };
+  return kind;
+}
+
+StepPolicyKind sglang_slots() {
+  auto kind = plain_kind("sglang", "SGLang's default slots by batch, moved by what is accepted.",
+                         [](const auto&...) { return EmaTiers::defaults(); });
+  kind.max_drafted = [](const SelectedKind&) {
+    std::uint32_t longest = 0;
+    for (const EmaTiers::Slot& slot : EmaTiers::defaults().slots)
+      longest = std::max(longest, slot.candidates.back());
+    return longest;
+  };
+  return kind;
+}
+
+StepPolicyKind one_way_gate() {
+  using G = OneWayGate;
+  return kind_entry<StepPolicyKind, G>(
+      "gate", "\"gamma\" until few are accepted, and never again then (TensorRT-LLM).",
+      {integer_field("window", &G::window, 1, 1e6, "Steps over which the gate takes its mean."),
+       field("threshold", &G::threshold, number(0, longest_draft),
+             "Accepted tokens a round below which the gate shuts.")},
+      [](G own, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
+        own.gamma = request.gamma;
+        return own;
+      });
+}
+
+struct AdaptiveKeys {
+  std::optional<double> correlation;
+  std::optional<double> auc;
+  bool waits = false;
+  double step_ms = 0;
+};
+
+/// What the draft says of its tokens; none where that is recorded with rounds.
+std::optional<ConfidenceLaw> confidence_of(const AdaptiveKeys& known, const std::string& path,
+                                           const StepPolicyRequest& request) {
+  if (std::holds_alternative<RecordedRounds>(request.law)) {
+    if (known.correlation || known.auc)
+      throw ConfigError(path, "confidences are recorded with the rounds: leave out correlation and auc");
+    return std::nullopt;
+  }
+  if (known.correlation.has_value() == known.auc.has_value()) {
+    throw ConfigError(
+        path, "give one of correlation and auc: how much the draft knows of the acceptance of its tokens");
+  }
+  const std::vector<double> rates = position_rates(request.law, request.gamma);
+  if (known.correlation) return ConfidenceLaw(*known.correlation, rates);
+  const double first = rates.empty() ? 0 : rates.front();
+  if (!(first > 0 && first < 1)) {
+    throw ConfigError(path + "/auc", "the first drafted token is accepted at rate {}: give correlation",
+                      first);
+  }
+  return ConfidenceLaw(correlation_of_auc(*known.auc, first), rates);
+}
+
+StepPolicyKind adaptive_verification() {
+  using K = AdaptiveKeys;
+  auto kind = kind_entry<StepPolicyKind, K>(
+      "adaptive",
+      "Adaptive verification (vLLM): \"gamma\", of which those are verified that confidences choose.",
+      {field("correlation", &K::correlation, number(0, 1),
+             "Of a confidence with the acceptance of its token, given that those before it are accepted."),
+       field("auc", &K::auc, number(0.5, 1),
+             "Instead: how often a confidence of an accepted first token is above that of a rejected one."),
+       field(
+           "waits", &K::waits, boolean(),
+           "The budget is sized by the confidences of this step, for which the host waits; else by those a step old."),
+       field("step_ms", &K::step_ms, number(0, 1e9),
+             "Milliseconds of every decoding step, for ranking and waiting.")},
+      [](const K& own, const std::string& path, const StepPolicyRequest& request) -> StepPolicy {
+        return AdaptiveVerification{.gamma = request.gamma,
+                                    .confidence = confidence_of(own, path, request),
+                                    .waits = own.waits,
+                                    .step_ms = own.step_ms,
+                                    .time = request.time};
+      });
+  kind.verifies_part = true;
+  return kind;
+}
+
+/// The table of the least mean latency where the server is small and without memory; ConfigError elsewhere.
+GammaByState optimal_table(const std::string& path, const StepPolicyRequest& request) {
+  const ServingSection& section = request.section;
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError(path, "\"optimal\" is solved for a small queue without memory: " + why);
+  };
+  constexpr std::uint32_t max_batch = 8;
+  const auto* rounds = std::get_if<RoundLaw>(&request.law);
+  if (rounds == nullptr) refuse("give acceptance as a rate or positions");
+  if (!section.geometric_output || section.length_variation > 0)
+    refuse("\"geometric_output\" is to be true, and \"length_variation\" 0");
+  if (!section.requests_per_second || section.bursts > 1 || section.trace)
+    refuse("arrivals are to be Poisson");
+  if (section.engine.replicas > 1 || section.engine.max_sequences > max_batch)
+    refuse(fmt::format("one engine of at most {} sequences", max_batch));
+  const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
+                         .batch = section.engine.max_sequences,
+                         .prompt = static_cast<std::uint32_t>(section.prompt),
+                         .mean_output = section.output,
+                         .max_gamma = request.gamma,
+                         .survival = rounds->survival,
+                         .time = request.time,
+                         .max_waiting = 60};
+  const QueueSolution solved = least_latency(queue);
+  if (solved.turned_away > 1e-3)
+    refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.max_waiting,
+                       solved.turned_away));
+  return solved.gamma;
+}
+
+}  // namespace
+
+Family<StepPolicyKind>& step_policy_family() {
+  static Family<StepPolicyKind> family(
+      "policy of a server", "Policies of servers", nullptr, [](Family<StepPolicyKind>& all) {
+        all.add(fixed_gamma());
+        all.add(gamma_table());
+        all.add(sglang_slots());
+        all.add(one_way_gate());
+        all.add(plain_kind("goodput",
+                           "Up to \"gamma\", by expected tokens a millisecond, with alpha as it is seen.",
+                           [](const Asked& asked, const auto&) {
+                             return GoodputGamma{.most = asked.gamma, .time = asked.time};
+                           }));
+        all.add(adaptive_verification());
+        all.add(plain_kind(
+            "optimal",
+            "By running and waiting requests, of the least mean latency, where that can be solved.",
+            [](const Asked& asked, const std::string& path) {
+              return GammaByStateTable{optimal_table(path, asked)};
+            }));
+        all.add(plain_kind("clairvoyant", "By what will be accepted, which no engine knows.",
+                           [](const Asked& asked, const auto&) {
+                             return Clairvoyant{asked.gamma, asked.time};
+                           }));
+      });
+  return family;
+}
+
+}  // namespace speclab

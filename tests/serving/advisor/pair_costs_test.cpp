@@ -1,0 +1,115 @@
+#include "serving/advisor/pair_costs.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/cost_options.hpp"
+
+using namespace speclab;
+
+namespace {
+
+PairCosts by_options(const std::vector<std::string>& words) {
+  boost::program_options::options_description options;
+  add_cost_options(options);
+  add_method_option(options);
+  boost::program_options::variables_map values;
+  boost::program_options::store(boost::program_options::command_line_parser(words).options(options).run(),
+                                values);
+  return pair_costs(values);
+}
+
+Json written(const PairCosts& costs) {
+  Json json;
+  write(pair_costs_type(), costs, json);
+  return json;
+}
+
+std::string refusal(const Json& costs) {
+  try {
+    planned_pair(read(pair_costs_type(), costs, "/cost"), "/cost", {1, 1024});
+  } catch (const ConfigError& error) {
+    return error.sentence();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("options and keys of costs have the same values, ranges and defaults") {
+  CHECK(written(by_options({})) == written(PairCosts{}));
+  std::mt19937 draws(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int round = 0; round < 50; ++round) {
+    Json keys = Json::object();
+    std::vector<std::string> words;
+    const CostForm form = uniform(draws) < 0.7 ? CostForm::models : CostForm::times;
+    for (const Field& field : pair_costs_type(form).type->object()->fields()) {
+      if (!field.required && uniform(draws) < 0.5) continue;
+      Json schema = Json::object();
+      field.type->schema(schema);
+      Json& value = keys[field.name];
+      if (schema.contains("enum")) {
+        value = schema["enum"][draws() % schema["enum"].size()];
+      } else if (schema["type"] == "string") {
+        value = "name";
+      } else if (schema["type"] == "integer") {
+        value = 1 + draws() % 1024;
+      } else {
+        value = schema["minimum"].get<double>() +
+                uniform(draws) * (schema["maximum"].get<double>() - schema["minimum"].get<double>());
+      }
+      std::string option = field.name;
+      std::replace(option.begin(), option.end(), '_', '-');
+      words.push_back(
+          fmt::format("--{}={}", option, value.is_string() ? value.get<std::string>() : value.dump()));
+    }
+    CAPTURE(keys.dump());
+    CHECK(written(by_options(words)) == written(read(pair_costs_type(form), keys, "")));
+  }
+  CHECK_THROWS_WITH_AS(by_options({"--c=-1"}), "--c: -1 is not a number >= 0 and <= 1000", UsageError);
+  CHECK_THROWS_WITH_AS(by_options({"--devices=some"}),
+                       "--devices: \"some\" is not an integer >= 1 and <= 1024", UsageError);
+}
+
+TEST_CASE("a roofline's assumptions are those of a machine unless keys say otherwise") {
+  const auto machine_of = [](const Json& more) {
+    Json keys{{"target", "llama-3.1-8b"}, {"device", "h100-sxm"}};
+    keys.update(more);
+    const PlannedPair pair = planned_pair(read(pair_costs_type(), keys, ""), "", {1, 1024});
+    CHECK(std::get<ConstantCost>(pair.costs.draft).ms == 0);
+    return std::get<RooflineCost>(pair.costs.target).machine;
+  };
+  const Machine usual = machine_of(Json::object());
+  CHECK(usual.bandwidth_efficiency == Machine{}.bandwidth_efficiency);
+  CHECK(usual.flops_efficiency == Machine{}.flops_efficiency);
+  CHECK(usual.run_overhead == doctest::Approx(Machine{}.run_overhead));
+  CHECK(usual.layer_overhead == doctest::Approx(Machine{}.layer_overhead));
+  CHECK(usual.reduce_latency == doctest::Approx(Machine{}.reduce_latency));
+  CHECK(machine_of({{"run_overhead_us", 20}}).run_overhead == doctest::Approx(20e-6));
+}
+
+TEST_CASE("costs that contradict themselves are refused at their key") {
+  const Json models{{"target", "llama-3.1-8b"}, {"device", "h100-sxm"}};
+  const auto with = [&](const Json& more) {
+    Json all = models;
+    all.update(more);
+    return refusal(all);
+  };
+  CHECK(with(Json::object()).empty());
+  CHECK(with({{"draft", "llama-3.2-1b"}, {"c", 0.1}}) == "/cost: give one of c, draft and draft_times");
+  CHECK(with({{"target", "llama-9"}}).starts_with("/cost/target: unknown model \"llama-9\""));
+  CHECK(with({{"dtype", "fp9"}}).starts_with("/cost/dtype: unknown \"fp9\""));
+  CHECK(with({{"routing_exponent", 0.79}}) == "/cost/routing_exponent: llama-3.1-8b has no experts");
+  CHECK(with({{"method", "mtp"}}).starts_with("/cost/method: mtp: the target llama-3.1-8b has no modules"));
+  CHECK(with({{"draft", "llama-3.2-1b"}, {"method", "dflash"}}).starts_with("/cost/method: dflash: "));
+}
