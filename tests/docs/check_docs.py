@@ -111,7 +111,10 @@ def check_shell(command, shell, source, program):
     configs = [word for word in words[2:] if word.startswith("configs/") and word.endswith(".json")]
     if configs:
         changes = [word for i, word in enumerate(words) if word == "--set" or words[i - 1] == "--set"]
-        lines = shell.run(shlex.join(["speclab", "validate", configs[0]] + changes))
+        try:
+            lines = shell.run(shlex.join(["speclab", "validate", configs[0]] + changes))
+        except subprocess.TimeoutExpired:
+            return f"speclab validate {configs[0]} takes more than {SECONDS} s"
         # Texts and libllama may be missing: setup.sh makes them on request only.
         if shell.code and not any("data/" in line or "need libllama" in line for line in lines):
             return " / ".join(lines)
