@@ -96,7 +96,7 @@ FigureChoice choice_of(const Values& values) {
   return choice;
 }
 
-/// Those of the experiment where nothing is chosen.
+/// Returns the figures that `choice` names; if it names none, those of the experiment.
 std::vector<Figure> figures_to_draw(const RunResult& run, const FigureChoice& choice,
                                     const std::string& file) {
   if (choice.chooses()) {
@@ -130,7 +130,7 @@ int plot_main(const Values& values) {
   options.intervals = confidence_percent(run.result.interval_confidence) + " intervals";
   const std::vector<Figure> figures = figures_to_draw(run, choice, given);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
-  // All are drawn before the first is written.
+  // All figures are drawn before the first file is written.
   const Pictures pictures = draw_pictures(figures, options);
   for (const std::string& note : pictures.notes) fmt::print(stderr, "note: {}\n", printable_line(note));
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {

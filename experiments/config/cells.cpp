@@ -23,7 +23,7 @@ struct GridAxis {
   std::vector<std::shared_ptr<const Json>> values;
 };
 
-/// The place of a path that cells set: the key of the config that contains it, which is read anew.
+/// Where a path that cells set lies in the config. The key that contains it is read anew for each cell.
 struct GridPlace {
   std::string key;
   const Field* field = nullptr;  ///< null: the whole config must be read

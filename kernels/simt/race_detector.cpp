@@ -30,7 +30,7 @@ struct Clock {
   std::uint32_t launches = 0;  ///< all launches up to this number
   /// One more launch, which was waited for although launches before it may still run.
   std::uint32_t one_launch_more = 0;
-  /// For each block of this launch: all epochs below this one.
+  /// For each block of this launch: an epoch; the accesses of all epochs before it have happened.
   std::vector<std::uint32_t> epochs;
   /// Accesses of single threads, up to and including this fence.
   std::vector<When> threads;
@@ -107,7 +107,7 @@ struct BlockState {
     Noted noted;
     const void* code = nullptr;
   };
-  /// By rank: the last access to this block's shared memory by the block with that rank.
+  /// For each rank in the cluster: the last access to this block's shared memory by the block with that rank.
   std::array<Touch, max_cluster_blocks> touched;
 };
 

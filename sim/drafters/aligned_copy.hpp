@@ -13,8 +13,8 @@
 
 namespace speclab {
 
-/// Where to continue after a disagreement if the last tokens occur in the input: only if they occur once, as
-/// published; or at the first place that is not before the old one.
+/// Where copying continues after a disagreement, if the last output tokens occur in the input. `unique`: only
+/// if they occur once, as published. `nearest`: at the first place that is not before the old one.
 enum class Realign { unique, nearest };
 
 struct AlignedCopyOptions {

@@ -21,7 +21,8 @@
 
 namespace speclab {
 
-/// Position numbers that rows give without a pass over them. Only n-gram rows give any.
+/// Holds the numbers of position rules that rows give without a pass over them. Only n-gram rows give any, so
+/// that this template, which serves all other rows, is empty.
 template <class Rows>
 class RowNumbers {
  public:

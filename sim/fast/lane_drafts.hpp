@@ -175,8 +175,9 @@ class LaneDrafts {
     }
   }
 
-  /// Returns the sum of the draft's row without the siblings before a node. If the difference to 1 would have
-  /// few digits left, it takes a pass over the row; draws by passes are frequent there, too.
+  /// Returns the sum of the draft's row without the siblings before `node`: 1 minus their probabilities, or,
+  /// where this difference would have few digits left, a sum over the row. Draws by passes are frequent
+  /// there, too.
   double left_before(std::size_t lane, std::int32_t node, std::uint32_t context) const {
     constexpr double least_difference = 0x1p-20;
     double left = 1;

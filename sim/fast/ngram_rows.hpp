@@ -55,7 +55,7 @@ class NgramRows {
   /// needed.
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // These functions do the same as those of TableRows.
+  // TableRows explains the functions that follow.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
