@@ -115,8 +115,8 @@ class RuleProgram {
   virtual double context_acceptance(Row target, Row draft) const = 0;
   /// Returns whether the rule has its own acceptance rate.
   virtual bool has_acceptance_rate() const = 0;
-  /// Returns whether the rule itself defines plain decoding at temperature 0. It then needs the probabilities
-  /// that temperature 0 would turn into 0 and 1.
+  /// Returns whether the rule defines plain decoding at temperature 0 by itself. It then needs the
+  /// probabilities that temperature 0 would turn into 0 and 1.
   virtual bool takes_argmax() const = 0;
   /// Draws a token of plain decoding from this row, as the rule defines it (plain_weights of
   /// core/round/verify.hpp).

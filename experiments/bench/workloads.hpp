@@ -64,7 +64,8 @@ std::vector<BenchRule> bench_rules();
 PairShape stored_shape(std::int32_t vocab = 256);
 PairShape bigram_shape(std::int32_t vocab);
 
-/// Returns 64 sequences from the empty prompt, with as many rounds as add up to `rounds` or a little more.
+/// Returns a simulation of 64 sequences from the empty prompt, each so long that they have `rounds` rounds
+/// together, or a little more.
 SimulationSize bench_simulation(std::uint64_t rounds);
 
 /// Returns the prepared tables with which the fast engine decodes a pair.

@@ -244,8 +244,8 @@ class Block {
     return left > 0 ? left : 0;
   }
 
-  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: no child was tried
-  /// there. All blocks call it.
+  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: no child of the node
+  /// was tried. All blocks call it.
   SPECLAB_DEVICE void draw(const RowPair<Row>& rows, const NextDistribution& of, bool leaf,
                            std::int32_t accepted, std::uint32_t flags) {
     const VerifyBatch& batch = args_.tree.batch;

@@ -15,7 +15,7 @@ namespace speclab {
 /// sum need not be known (`target`); or none, if the next token is known (`known`).
 enum class Weighing : std::uint8_t { residual, target, known };
 
-/// The distribution of the next token: its position, and the sums of both rows there.
+/// The distribution of the next token: its position, and the sums of the target's and the draft's row there.
 struct NextDistribution {
   std::int32_t position = 0;
   Weighing weighing = Weighing::target;

@@ -28,8 +28,8 @@ inline constexpr std::size_t default_streams = 32;
 inline constexpr std::size_t max_streams = 64;
 static_assert(default_streams % philox_batch == 0 && max_streams % philox_batch == 0);
 
-/// One step of one sequence: its state, and the random word of its acceptance draw. The prefetches get the
-/// word that selects a token.
+/// One step of one sequence: the state of its round, and the random word of its acceptance draw. The word
+/// that selects a token is passed to the prefetches.
 struct Step {
   const RoundState& state;
   std::uint64_t acceptance_word;

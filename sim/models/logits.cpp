@@ -19,7 +19,7 @@
 #ifndef SPECLAB_LOGITS_ONCE
 #define SPECLAB_LOGITS_ONCE
 namespace speclab {
-/// Bounds on probabilities; the probabilities above each are summed in one pass.
+/// Bounds on probabilities. One pass over a row sums, for each bound, the probabilities above it.
 using PBounds = std::array<double, 3>;
 }  // namespace speclab
 #endif
