@@ -149,10 +149,11 @@ class RuleProgram {
   virtual double acceptance(Token token, Row target, Row draft) const = 0;
   virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
 
-  /// The rule as one that decides from few numbers of a context; null if it does not say itself so.
+  /// Returns the rule in the form that decides from few numbers of a context (core/rules/by_position.hpp);
+  /// null if it is not defined in this form.
   virtual std::shared_ptr<const PositionProgram> position_program() const = 0;
 
-  /// The rule, if it is of exactly this type; else null.
+  /// Returns the rule if it is of exactly this type, else null.
   virtual const void* held(const std::type_info& type) const = 0;
 };
 

@@ -75,7 +75,7 @@ struct SigmoidRule : BonusFromTarget {
     return Real(acceptance_ratio(sigmoid_weight(target[token], alpha, beta),
                                  sigmoid_weight(draft[token], alpha, beta), 1.0));
   }
-  /// Returns the acceptances of whole rows. It computes no weights where the order of p and q decides.
+  /// Returns the acceptance probabilities of a row's tokens. Where p >= q it is 1, and no weight is computed.
   template <class Real>
   auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
     return [this, target, draft](Token token) {

@@ -1,4 +1,4 @@
-// `speclab bench sim`: measures how fast the simulator is, and the limits of the machine for comparison.
+// `speclab bench sim`: measures how fast the simulator decodes.
 #pragma once
 
 #include <filesystem>

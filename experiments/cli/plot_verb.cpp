@@ -47,10 +47,10 @@ std::string format_of(const Values& values) {
   return format;
 }
 
-/// result.json of a file or a folder, with the timings beside it.
+/// Reads a result.json, with the timings beside it.
 RunResult read_run(const fs::path& file) {
   return in_file(file.string(), [&] {
-    // Measured: of 10^5 cells of "predict", as JSON values and then as cells.
+    // Memory over the file's size, measured with 10^5 cells of "predict": as JSON values, then as cells.
     constexpr double times_the_file = 5.3;
     require_memory(times_the_file * static_cast<double>(fs::file_size(file)), "/cells",
                    "all of them at once, as they are drawn,");

@@ -221,7 +221,7 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   }
   try {
     Config config = read_config(json);
-    config.input.reset();  // a million cells would hold a million copies
+    config.input.reset();  // otherwise each of a million cells would hold a copy
     return config;
   } catch (const ConfigError& error) {
     throw ConfigError(error.path, "{} (in the cell {})", error.what(), label_of(set));

@@ -45,7 +45,8 @@ struct VerificationRow : KernelPoint {
   double bytes = 0;                   ///< bytes that the method has to move
   double gb_per_s = 0;                ///< rate of these bytes
   double of_copy = 0;  ///< that rate, divided by the rate of the faster of two copies of the logits
-  /// The other's time divided by this one's; empty for ceilings.
+  /// Speedups: the time of another method (baseline, wagner-exact, wagner-sigmoid) divided by this one's;
+  /// empty for ceilings.
   std::optional<double> times_baseline;
   std::optional<double> times_wagner_exact;
   std::optional<double> times_wagner_sigmoid;

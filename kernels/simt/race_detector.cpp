@@ -98,8 +98,8 @@ struct BlockState {
   std::uint32_t index = 0;
   std::uint32_t epoch = 0;
   Clock clock;    ///< since the last barrier
-  Clock arrived;  ///< joins what threads know that have arrived at the next barrier
-  Clock ended;    ///< what its threads knew when they ended
+  Clock arrived;  ///< joins the clocks of the threads that have arrived at the next barrier
+  Clock ended;    ///< joins the clocks of its threads when they ended
   int barriers = 0;
   std::vector<ThreadState> threads;
   std::vector<Region> shared;

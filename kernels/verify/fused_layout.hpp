@@ -20,7 +20,7 @@ namespace speclab {
 struct FusedLayout {
   simt::Launch cutoffs;  ///< if top-k, top-p or min-p are given
   CutoffArgs cutoff_args{};
-  simt::Launch clear;       ///< if no row is read for the acceptance draws ...
+  simt::Launch clear;       ///< launched if the acceptance draws read no row ...
   simt::Launch statistics;  ///< ... and otherwise this one
   simt::Launch next;
   fused::Args args{};  ///< places in the workspace

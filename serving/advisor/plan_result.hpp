@@ -76,7 +76,7 @@ struct PlanBounds {
   double adaptive_gain = 0;  ///< upper_bound_drafting_paid divided by the best speedup, minus 1
 };
 
-/// The choice according to the other model of acceptance.
+/// The choice of gamma under the other assumption about acceptance: i.i.d., or rates by position.
 struct OtherChoice {
   AcceptanceModel by = AcceptanceModel::iid;
   int gamma = 0;

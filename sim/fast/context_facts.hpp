@@ -151,7 +151,7 @@ class ContextFacts<Rows, AnyPositionRule> {
   mutable std::vector<Kept> kept_;
 };
 
-/// Stores the draft's largest probability, computed in the same way.
+/// Stores the draft's largest probability by context, computed when it is first needed.
 template <class Rows>
 class ContextFacts<Rows, ScheduledRule> {
  public:

@@ -41,7 +41,7 @@ struct Step {
 enum class StepOutcome : std::uint8_t {
   not_emitted = 0,  ///< continue with the state `no`
   emitted = 1,      ///< continue with the state `yes`
-  again = 2         ///< repeat the state: this block gave no token
+  again = 2         ///< repeat the state, since this block gave no token
 };
 
 /// The sequences of one thread. `Steps` is the pair of models, shared by all threads:
