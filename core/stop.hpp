@@ -28,8 +28,8 @@ class StopScope {
 
 inline bool stop_asked() { return stop_of_this_thread != nullptr && (*stop_of_this_thread)(); }
 
-/// Throws Stopped if the work shall end. For loops whose partial result is useless; loops with a useful
-/// partial result ask a Control (sim/control.hpp) instead, and return it.
+/// Throws Stopped if the work shall end. Loops call it if their partial result is useless; loops with a
+/// useful partial result ask a Control (sim/control.hpp) instead, and return it.
 inline void end_if_stopped() {
   if (stop_asked()) throw Stopped{};
 }

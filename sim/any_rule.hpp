@@ -115,8 +115,8 @@ class RuleProgram {
   virtual double context_acceptance(Row target, Row draft) const = 0;
   /// Returns whether the rule has its own acceptance rate.
   virtual bool has_acceptance_rate() const = 0;
-  /// Returns whether the rule itself defines plain decoding at temperature 0. It then needs the probabilities
-  /// that temperature 0 would turn into 0 and 1.
+  /// Returns whether the rule defines plain decoding at temperature 0 by itself. It then needs the
+  /// probabilities that temperature 0 would turn into 0 and 1.
   virtual bool takes_argmax() const = 0;
   /// Draws a token of plain decoding from this row, as the rule defines it (plain_weights of
   /// core/round/verify.hpp).
@@ -149,10 +149,11 @@ class RuleProgram {
   virtual double acceptance(Token token, Row target, Row draft) const = 0;
   virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
 
-  /// The rule as one that decides from few numbers of a context; null if it does not say itself so.
+  /// Returns the rule in the form that decides from few numbers of a context (core/rules/by_position.hpp);
+  /// null if it is not defined in this form.
   virtual std::shared_ptr<const PositionProgram> position_program() const = 0;
 
-  /// The rule, if it is of exactly this type; else null.
+  /// Returns the rule if it is of exactly this type, else null.
   virtual const void* held(const std::type_info& type) const = 0;
 };
 

@@ -59,10 +59,10 @@ class MadeByContext {
 
 /// The rows that a verdict is about.
 enum class ProvedRows {
-  given,      ///< the given ones, which suffice: they differ by context, or they refute the rule
-  also_made,  ///< the given ones, and rows made from them that differ by context
-  made,       ///< lossless on the given ones, refuted on rows made from them, to which all numbers refer
-  alike       ///< the given ones and the made ones, which are all alike in the contexts that occur
+  given,      ///< the given rows decide alone: they differ by context, or they refute the rule
+  also_made,  ///< the given rows, and rows made from them that differ by context
+  made,       ///< lossless on the given rows, refuted on made rows, to which all numbers refer
+  alike       ///< the given and the made rows, which are all alike in the contexts that occur
 };
 
 template <class Real>

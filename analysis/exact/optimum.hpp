@@ -30,7 +30,7 @@ struct Optimum {
   /// The same as a fraction, if the solver's basis is optimal in exact arithmetic: its point and its
   /// multipliers are then feasible and have this value.
   std::optional<Rational> proved;
-  /// No lossless scheme emits more: this is the value of feasible multipliers, in exact arithmetic.
+  /// An upper bound on what a lossless scheme emits: the value of feasible multipliers, in exact arithmetic.
   Rational upper_bound;
   std::size_t outcomes = 0;   ///< different sets of drafted strings
   std::size_t variables = 0;  ///< variables of the program

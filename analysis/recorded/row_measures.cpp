@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-/// Below this exp underflows to 0; it also stands for -infinity.
+/// exp underflows to 0 below this exponent, which also stands for -infinity.
 constexpr float least_exponent = -104;
 /// Numbers summed in float before the sum is added to a double.
 constexpr std::size_t part = 4096;

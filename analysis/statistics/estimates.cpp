@@ -71,10 +71,10 @@ bool alike(const std::vector<Tally>& batches, const TallyPart& sum, const TallyP
   });
 }
 
-/// Returns the interval of a share, `successes` of `trials`, which count rounds or tokens. A batch without
-/// successes has at most largest.at_low trials, one without failures at most largest.at_high. For independent
-/// trials with few successes or few failures this is Clopper and Pearson's interval; the number of trials may
-/// depend on the outcomes, as the number of examined tokens does.
+/// Returns the interval of a share, `successes` of `trials`, which count rounds or tokens. `largest.at_low`
+/// bounds the trials of a batch without successes, `largest.at_high` those of a batch without failures. For
+/// independent trials with few successes or few failures this is Clopper and Pearson's interval; the number
+/// of trials may depend on the outcomes, as the number of examined tokens does.
 std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart& successes,
                               const TallyPart& trials, const LargestDenominators& largest, double confidence,
                               Independence independence) {

@@ -25,12 +25,12 @@ enum class Independence {
   rounds,   ///< every round: acceptances have one probability, whatever came before
   batches,  ///< whole batches only
   /// No parts are known to be independent, as with few sequences cut into stretches: intervals have infinite
-  /// bounds. Stretches of one sequence do not tell how slowly it forgets. For a single sequence of 100 or
-  /// 1,000 rounds that forgets in a tenth of them (two states that accept with .9 and .5), batch means of 64
-  /// stretches cover .55 and .41 at 95%. Merging stretches until the correlation of neighbours is not
-  /// significant, with the AR(1) factor of the remaining correlation and fewer degrees, covers .75 where it
-  /// does not refuse. For 1,000 rounds that forget in 300 it covers .27: many such sequences look like
-  /// independent rounds.
+  /// bounds. The stretches of one sequence do not show over how many rounds acceptances stay correlated. For
+  /// a single sequence of 100 or 1,000 rounds whose correlation lasts for a tenth of them (two states that
+  /// accept with .9 and .5), batch means of 64 stretches cover .55 and .41 at 95%. Merging stretches until
+  /// the correlation of neighbours is not significant, with the AR(1) factor of the remaining correlation and
+  /// fewer degrees, covers .75 where it does not refuse. For 1,000 rounds whose correlation lasts for 300 it
+  /// covers .27: many such sequences look like independent rounds.
   nothing
 };
 

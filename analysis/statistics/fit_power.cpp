@@ -128,7 +128,7 @@ DetectableDifference detectable_difference(std::span<const double> probabilities
   DetectableDifference found{.degrees = layout.degrees(), .tails = layout.rare_classes > 0};
   // A difference is at most the sum of its parts; each part of this size is found by itself.
   double sum = 0;
-  // One sample of an impossible class is enough.
+  // A single sample of an impossible class makes the test reject.
   if (expected.size() < probabilities.size()) sum -= std::expm1(std::log1p(-power) / size);
   double left = size;
   if (layout.has_pool) {

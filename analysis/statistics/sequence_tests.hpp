@@ -65,7 +65,7 @@ class ExactSequenceTests {
   double minimum_;
   std::unordered_map<std::uint64_t, std::uint32_t> class_of_;  ///< by hash of the sequence
   std::vector<double> probabilities_;  ///< by class; the last, of probability 0, has all other sequences
-  /// By hash of the prefix: probabilities of its next tokens, one map for each position.
+  /// For each position, the probabilities of the next tokens, by hash of the prefix.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
@@ -74,8 +74,8 @@ class ExactSequenceTests {
 /// their tails.
 double joint_level(double level, std::size_t length, bool rare);
 
-/// The differences that the joint test of ExactSequenceTests finds in so many samples with probability
-/// `power`, at its `joint_level`.
+/// Returns the differences that the joint test of ExactSequenceTests finds in `samples` samples with
+/// probability `power`, at its `joint_level`.
 DetectableDifference detectable_jointly(const SequenceDistribution<double>& distribution, std::int32_t vocab,
                                         std::size_t length, std::uint64_t samples, double level, double power,
                                         double minimum = minimum_expectation_for_power);

@@ -43,7 +43,8 @@ class TreeSearch {
   TreeChoice best(const TreeCosts& costs);
 
  private:
-  /// By level from 1: how many nodes may have children. The context, level 0, always has children.
+  /// For each level, from level 1: how many of its nodes may have children. The context, level 0, always has
+  /// children.
   using Caps = std::vector<std::int32_t>;
   struct Node {
     double reached = 0;        ///< probability that it is accepted

@@ -40,7 +40,7 @@ class BlockVerification {
     for (; at_ > 0; --at_) {
       const Real& prefix = prefix_[at_];
       if (!negligible(prefix) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
-      // The probability is at most `prefix`, which replaces it where it is negligible.
+      // The probability is at most `prefix`. Where `prefix` is negligible, it is taken as the probability.
       const Real probability = at_ == gamma_ ? rule_.whole_block_acceptance(prefix, [&] { return ratio(); })
                                : answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix)
                                            : prefix;

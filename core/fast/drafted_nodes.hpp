@@ -74,7 +74,7 @@ struct WantedTotal {
 /// The end of a round. The next token is drawn from norm((p - scale q)+) in the rows after the node.
 template <class Real>
 struct RoundEnd {
-  std::int32_t node = -1;     ///< the last accepted one; its ancestors are accepted, too
+  std::int32_t node = -1;     ///< the last accepted node; its ancestors are accepted, too
   std::int32_t accepted = 0;  ///< depth of the node
   std::int32_t examined = 0;
   Use use = Use::bonus;
@@ -83,7 +83,7 @@ struct RoundEnd {
   Real residual_share{1};
   Token excluded = no_token;  ///< this token is not drawn
   Token emitted = no_token;   ///< if set, this token is emitted and none is drawn
-  bool thinned = false;       ///< draws from p are kept with the verification's `share`, or else repeated
+  bool thinned = false;       ///< a draw from p is kept with the verification's `share`, or else repeated
   /// Draws from p over p/q > t (core/fast/gumbel_verification.hpp), with t > scale.
   bool coupled = false;
 };

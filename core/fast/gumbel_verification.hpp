@@ -115,8 +115,8 @@ struct RowAbove {
   Real threshold;
   std::int32_t size = target.size;
 
-  /// It compares ratios, because thresholds are ratios of tokens: with products, rounding could admit the
-  /// token whose ratio is the threshold.
+  /// Returns the weight of a token: p if p/q is above the threshold, else 0. Ratios are compared, because the
+  /// threshold is itself the ratio of a token. Products would be rounded, and could admit that token.
   Real operator[](Token id) const {
     const ProbabilityRatio<Real> ratio(target[id], draft[id]);
     return ratio.infinite || threshold < ratio.value ? target[id] : Real(0);

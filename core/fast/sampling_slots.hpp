@@ -48,7 +48,8 @@ void fill_sampling_slots(std::span<const double> weights, const Acceptance& acce
   }
 }
 
-/// Fills one context's slots of one part, 2^alias_bits(vocab) slots. Host only.
+/// Fills the 2^alias_bits(vocab) slots of one context for one use: drafting, bonus or replacement (SlotPart).
+/// Host only.
 inline void fill_slot_part(SlotPart part, const PositionWeights& weights, Row draft,
                            std::span<SamplingSlot> slots, SlotScratch& scratch) {
   const auto none = [](Token) { return 0.0; };

@@ -49,7 +49,8 @@ class ScheduledVerification {
     }
     return std::visit([&](auto& of_prefix) { return of_prefix.advance(accept); }, prefix_);
   }
-  /// Only the length requests drafts: when the prefix is known, all its tokens are drafted.
+  /// Drafts are requested only until the length is decided: once the prefix is known, all its tokens are
+  /// drafted.
   void wanted_drafts(std::vector<std::int32_t>& nodes) const { nodes.push_back(length_ - 1); }
   WantedTotal<Real> wanted_total() const {
     return std::visit([](const auto& of_prefix) { return of_prefix.wanted_total(); }, prefix_);

@@ -13,9 +13,9 @@
 
 namespace speclab {
 
-/// In floating point each of the draft's probabilities must be 0 or at least this. The verification divides
-/// by the rest of the draft's row, and the target's rest can be as small as the smallest probability that is
-/// not negligible.
+/// Least probability, other than 0, that the draft's rows may have in floating point. The verification
+/// divides by what is left of the draft's row, while what is left of the target's row can be as small as the
+/// smallest probability that is not negligible.
 inline constexpr double least_divisible = 0x1p-860;
 
 /// Recursive rejection, from the context down.

@@ -57,12 +57,12 @@ struct RowFacts {
   typename ScheduledVerification<Real>::DraftBest draft_best;
 };
 
-// Each function is for exactly this rule, because a rule that derives from it may differ anywhere.
+// Each overload takes exactly one rule type, because a rule that derives from it may differ anywhere.
 template <class Real, std::same_as<BlockRule> Rule>
 BlockVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return BlockVerification<Real>();
 }
-/// This follows the program; the pseudocode has another round.
+/// Follows HSD as the authors' program has it; their pseudocode has a different round.
 template <class Real, std::same_as<HsdRule> Rule>
 BlockVerification<Real, HsdRule> verification_of(const Rule& rule, RowFacts<Real>) {
   return BlockVerification<Real, HsdRule>(rule);

@@ -204,7 +204,7 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
   const auto draw_coupled = [&] {
     const CoupledThresholds<Real> thresholds(view(p), view(q), end.scale);
     const Draw which{Use::accept, static_cast<std::uint16_t>(shape.tree.size() + 1)};
-    // No threshold is above if the token was rejected by rounding only.
+    // If rounding alone rejected the token, no threshold is above its ratio; the first one is then taken.
     const Token piece = std::max(0, random.categorical(which, thresholds.weights));
     const Real& threshold = thresholds.starts[static_cast<std::size_t>(piece)];
     return categorical_or(random, draw, RowAbove<Real>{view(p), view(q), threshold}, view(p));

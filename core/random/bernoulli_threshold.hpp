@@ -11,9 +11,10 @@ namespace speclab {
 /// Returns the number k in 0..2^52 - 1 of the value of `open_unit` that `word` gives.
 SPECLAB_HD inline std::uint64_t uniform_number(std::uint64_t word) { return word >> 12U; }
 
-/// Returns how many of those values lie strictly below `probability`, so that
+/// Returns how many values of `open_unit` lie strictly below `probability`, so that
 ///     uniform_number(word) < bernoulli_threshold(probability)   iff   open_unit(word) < probability.
-/// The values are (k + 1/2) / 2^52; scaling by 2^52 and subtracting 1/2 are exact. NaN counts as 0.
+/// The values of `open_unit` are (k + 1/2) / 2^52; scaling by 2^52 and subtracting 1/2 are exact. A NaN
+/// probability counts as 0.
 SPECLAB_HD inline std::uint64_t bernoulli_threshold(double probability) {
   constexpr double values = 0x1p52;
   if (!(probability > 0)) return 0;

@@ -44,8 +44,8 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   if (!(total - total == 0)) return invalid_token;
   if (!(total > 0)) return no_token;
 
-  // The smallest totals have too few digits to take a share of them: scaling by a power of 2 keeps all
-  // digits.
+  // The smallest totals have too few digits for their product with u. They are first scaled by a power of 2,
+  // which keeps all digits.
   const double lift = total < 0x1p-900 ? 0x1p900 : 1;
   const double goal = u * (total * lift);
   double below = 0;

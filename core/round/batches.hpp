@@ -54,8 +54,8 @@ struct Piece {
   SPECLAB_HD std::uint64_t rounds() const { return begin < end ? end - begin : 0; }
 };
 
-/// Returns the number of pieces. The first piece of every batch comes before the second of any, so that a run
-/// that is stopped has some rounds of each batch.
+/// Returns the number of pieces into which the batches are cut. The first piece of every batch comes before
+/// the second piece of any, so that a run that is stopped has some rounds of each batch.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
   return (cut.size(0) + max_piece_rounds - 1) / max_piece_rounds * cut.count();
 }

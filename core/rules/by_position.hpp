@@ -26,7 +26,7 @@ template <class Real>
 SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale) {
   const Real bound = scale * q;
   if constexpr (std::is_floating_point_v<Real>) {
-    // It has no branches, because in loops over rows half of them would be mispredicted.
+    // This expression has no branches, because in loops over rows half of them would be mispredicted.
     const Real ratio = p / bound;
     const Real capped = ratio < Real(1) ? ratio : Real(1);
     return (bound > Real(0)) & (p > Real(0)) ? capped : Real(0);
@@ -102,7 +102,8 @@ struct DenseRows {
   SPECLAB_HD Real draft_below(const Real& bar) const {
     return sum_terms<Real>(0, draft.size, [&](Token id) { return target[id] >= bar ? Real(0) : draft[id]; });
   }
-  /// Returns the sum of term(p, q), in double for any arithmetic. It takes a pass over rows of any kind.
+  /// Returns the sum of term(p, q) over all tokens, in double for any arithmetic. This question needs a pass
+  /// over the rows in sim/fast, too.
   template <class Term>
   double sum(const Term& term) const {
     return sum_terms<double>(0, target.size, [&](Token id) {

@@ -160,9 +160,9 @@ struct NextRowFault {
 };
 
 /// Fault: the target draws its own token y, and the drafted token x is accepted iff r <= q(x)/p(y), with r
-/// one of 0, 1/100, ..., 1: the ratio is inverted and has another token's probability. The correction is that
-/// of NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y has no other effect, so the mean over y describes
-/// the rule fully.
+/// one of 0, 1/100, ..., 1: the ratio is inverted and has another token's probability. The correction comes
+/// from the row after the rejected token, as in NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y has no
+/// other effect, so the mean over y describes the rule fully.
 struct DrawnRatioFault {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -20,7 +20,7 @@ namespace speclab {
 
 enum class HsdReading {
   program,    ///< transformers/generation/utils.py, _speculative_sampling
-  pseudocode  ///< algorithm.py as written, see below
+  pseudocode  ///< algorithm.py of the same repository, as written; see below
 };
 
 /// Lossy: it accepts more than block verification, which accepts the most of all lossless schemes.
@@ -37,10 +37,11 @@ struct HsdRule : BlockRule {
   }
 };
 
-/// Verifies as algorithm.py does. That assigns the capped probability inside its `if`, so it is 1 wherever
-/// r_t is not above all earlier ratios; every position below gamma is then accepted. The residual of the last
-/// one is (p - Q q)+, with Q = q(x_1) ... q(x_{gamma-1}), or (p - q)+ if r_{gamma-1} is above all earlier
-/// ratios.
+/// Verifies as the authors' pseudocode does, the file algorithm.py of their repository. It sets the capped
+/// acceptance probability only inside an `if`, and the probability stays 1 wherever r_t is not above all
+/// earlier ratios. So every position below gamma is accepted. After a rejection at the last position it
+/// samples the residual (p - Q q)+, with Q = q(x_1) ... q(x_{gamma-1}), or (p - q)+ if r_{gamma-1} is above
+/// all earlier ratios.
 template <class Targets, class Drafts, class Random>
 Verdict verify_as_in_pseudocode(const HsdRule& rule, const Targets& targets, const Drafts& drafts,
                                 const Token* drafted, std::int32_t gamma, Random& random) {

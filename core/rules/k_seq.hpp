@@ -30,7 +30,7 @@ struct KSeqResidual {
   }
 };
 
-/// For two rows and rho: sum min(p, rho q), and its derivative, the sum of q where p > rho q.
+/// The sum of min(p, rho q) over two rows, and its derivative in rho: the sum of q where p > rho q.
 struct CappedOverlap {
   double sum;
   double slope;

@@ -17,9 +17,9 @@
 
 namespace speclab {
 
-/// Callers that only have the difference 1 - q(refused) sum the rest of a draft anew if less than this is
-/// left. The difference has the error of a whole row, which at a sixteenth of the row costs four binary
-/// digits.
+/// If less than this share of the draft's row is left, callers that only have the difference 1 - q(refused)
+/// sum the rest of the row again. The difference has the rounding error of a whole row, which at a sixteenth
+/// of the row costs four binary digits.
 inline constexpr double least_draft_difference = 0x1p-4;
 
 template <class Real>

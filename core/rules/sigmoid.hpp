@@ -22,8 +22,8 @@ SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double b
   return 1 / (1 + std::exp(-(std::log(p) - alpha) / (beta - alpha)));
 }
 
-/// Returns the same from a cache by probability: rows of n-gram models have few different ones, and a look-up
-/// is faster than an exponential. Host only.
+/// Returns the same value from a cache by probability: rows of n-gram models have few different
+/// probabilities, and a look-up is faster than an exponential. Host only.
 inline double kept_sigmoid_weight(double probability, double alpha, double beta) {
   struct Kept {
     double probability;  // 0 in an empty entry
@@ -75,7 +75,7 @@ struct SigmoidRule : BonusFromTarget {
     return Real(acceptance_ratio(sigmoid_weight(target[token], alpha, beta),
                                  sigmoid_weight(draft[token], alpha, beta), 1.0));
   }
-  /// Returns the acceptances of whole rows. It computes no weights where the order of p and q decides.
+  /// Returns the acceptance probabilities of a row's tokens. Where p >= q it is 1, and no weight is computed.
   template <class Real>
   auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
     return [this, target, draft](Token token) {

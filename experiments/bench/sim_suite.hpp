@@ -1,4 +1,4 @@
-// `speclab bench sim`: measures how fast the simulator is, and the limits of the machine for comparison.
+// `speclab bench sim`: measures how fast the simulator decodes.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,8 @@ struct SimSuiteOptions {
   bool silent = false;  ///< prints no progress
 };
 
-/// Runs the suite. Throws UsageError if `only` matches no row, and Stopped if the work shall end
-/// (core/stop.hpp): an incomplete comparison is of no use.
+/// Runs the measurements of `speclab bench sim`. Throws UsageError if no row has a name that contains `only`,
+/// and Stopped if the work shall end (core/stop.hpp): an incomplete comparison is of no use.
 SimReport run_sim_suite(const SimSuiteOptions& options);
 
 }  // namespace speclab

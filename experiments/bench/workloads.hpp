@@ -60,11 +60,13 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads);
 /// Returns the rules other than token verification, all with bench_gamma tokens.
 std::vector<BenchRule> bench_rules();
 
-/// Return the pair on which the lengths are measured, and the pair that NumPy decodes, too.
+/// Return the shape of a pair of stored bigrams, and of a pair of n-gram bigrams, with a vocabulary of
+/// `vocab`.
 PairShape stored_shape(std::int32_t vocab = 256);
 PairShape bigram_shape(std::int32_t vocab);
 
-/// Returns 64 sequences from the empty prompt, with as many rounds as add up to `rounds` or a little more.
+/// Returns a simulation of 64 sequences from the empty prompt, each so long that they have `rounds` rounds
+/// together, or a little more.
 SimulationSize bench_simulation(std::uint64_t rounds);
 
 /// Returns the prepared tables with which the fast engine decodes a pair.

@@ -47,10 +47,10 @@ std::string format_of(const Values& values) {
   return format;
 }
 
-/// result.json of a file or a folder, with the timings beside it.
+/// Reads a result.json, with the timings beside it.
 RunResult read_run(const fs::path& file) {
   return in_file(file.string(), [&] {
-    // Measured: of 10^5 cells of "predict", as JSON values and then as cells.
+    // Memory over the file's size, measured with 10^5 cells of "predict": as JSON values, then as cells.
     constexpr double times_the_file = 5.3;
     require_memory(times_the_file * static_cast<double>(fs::file_size(file)), "/cells",
                    "all of them at once, as they are drawn,");
@@ -96,7 +96,7 @@ FigureChoice choice_of(const Values& values) {
   return choice;
 }
 
-/// Those of the experiment where nothing is chosen.
+/// Returns the figures that `choice` names; if it names none, those of the experiment.
 std::vector<Figure> figures_to_draw(const RunResult& run, const FigureChoice& choice,
                                     const std::string& file) {
   if (choice.chooses()) {
@@ -130,7 +130,7 @@ int plot_main(const Values& values) {
   options.intervals = confidence_percent(run.result.interval_confidence) + " intervals";
   const std::vector<Figure> figures = figures_to_draw(run, choice, given);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
-  // All are drawn before the first is written.
+  // All figures are drawn before the first file is written.
   const Pictures pictures = draw_pictures(figures, options);
   for (const std::string& note : pictures.notes) fmt::print(stderr, "note: {}\n", printable_line(note));
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {

@@ -72,8 +72,8 @@ std::string command(const Values& values, const std::string& only) {
   return typed + set_arguments(values);
 }
 
-/// Returns the folder that --out names; by default "out" for the whole report. A report of some configs, of
-/// other ones or of changed ones has its own folder, so that it does not replace the whole report.
+/// Returns the folder that --out names. The default is "out" for the whole report; a report of some configs,
+/// of other configs or of changed configs has its own folder, so that it does not replace the whole report.
 fs::path report_folder(const Values& values) {
   if (!values["out"].defaulted()) return values.text("out");
   Words changes = values.texts("set");

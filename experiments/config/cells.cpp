@@ -23,7 +23,7 @@ struct GridAxis {
   std::vector<std::shared_ptr<const Json>> values;
 };
 
-/// The place of a path that cells set: the key of the config that contains it, which is read anew.
+/// Where a path that cells set lies in the config. The key that contains it is read anew for each cell.
 struct GridPlace {
   std::string key;
   const Field* field = nullptr;  ///< null: the whole config must be read
@@ -221,7 +221,7 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   }
   try {
     Config config = read_config(json);
-    config.input.reset();  // a million cells would hold a million copies
+    config.input.reset();  // otherwise each of a million cells would hold a copy
     return config;
   } catch (const ConfigError& error) {
     throw ConfigError(error.path, "{} (in the cell {})", error.what(), label_of(set));

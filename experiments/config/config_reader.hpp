@@ -65,10 +65,10 @@ struct Given {
 template <class T>
 class BuiltFromConfigs {
  public:
-  /// Returns `build(reader, place, given values...)`, or an earlier result for equal given values and a
-  /// config that agrees in all parts that the builder read. `build` must capture nothing, so that it depends
-  /// on nothing else; `place` serves for errors and for things shared in turn. If `build` throws, nothing is
-  /// kept.
+  /// Returns `build(reader, place, given values...)`, or the earlier result for equal given values and a
+  /// config that agrees in all parts that the builder read. `build` must capture nothing, so that its result
+  /// depends on these alone; it uses `place` for errors and for objects that it shares in turn. If `build`
+  /// throws, nothing is kept.
   template <class Build, class... More>
   std::shared_ptr<const T> get(const Config& config, const SharedPlace& place, Build build,
                                const Given<More>&... given) {

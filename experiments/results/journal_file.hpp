@@ -34,7 +34,7 @@ struct JournalHead {
   std::size_t cells = 0;
   std::vector<InputFile> inputs;
   std::shared_ptr<const Config> config;
-  // Only for a run that is divided into shards:
+  // These are set only for a run that is divided into shards:
   std::optional<Shard> shard = {};           ///< the shard to which the journal belongs
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
   std::optional<std::string> command = {};   ///< the command of the whole run, for a shell
@@ -51,13 +51,13 @@ std::string difference(const JournalHead& earlier, const JournalHead& now);
 /// process was killed.
 struct JournalContent {
   std::optional<JournalHead> head;  ///< empty if the first line is damaged or was written by another program
-  bool foreign = false;             ///< the first line is sound but was written by another program
+  bool foreign = false;             ///< the first line is undamaged, but another program wrote it
   FinishedCells cells;
   std::vector<BatchTallies> tallies;
   bool complete = false;    ///< the process that wrote it stated that its shard is finished
   std::size_t damaged = 0;  ///< number of whole lines that are damaged
   bool torn = false;        ///< the last line has no end
-  std::string sound;        ///< the sound lines
+  std::string sound;        ///< the undamaged lines
 };
 /// Returns the first line; empty if there is no such file, or if this program did not write the journal.
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);

@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// A browser loads and draws a page of so many cells in less than a second.
+/// Largest number of cells that a page shows; a browser loads and draws so many in less than a second.
 inline constexpr std::size_t max_cells_on_page = 20'000;
 
 struct Overview {

@@ -52,9 +52,9 @@ struct FigureChoice {
   bool chooses() const { return heat || !(x.empty() && y.empty() && series.empty() && where.empty()); }
 };
 
-/// One figure for each combination of the values that further keys have. Throws UsageError for a name that is
-/// not there, with those that are, for more curves or figures than can be told apart, and where no cell has
-/// the metric.
+/// Returns one figure for each combination of the values of further keys. Throws UsageError for a name that
+/// does not exist (the message lists those that do), for more curves or figures than can be told apart, and
+/// if no cell has the metric.
 std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& choice);
 /// Draws acceptance by position for a single simulated cell. Otherwise draws one row per cell with the
 /// printed, computed and simulated values of each of the first metrics shown.

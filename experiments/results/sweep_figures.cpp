@@ -46,7 +46,7 @@ std::string kind_text(const Json& value) {
 /// Stands for a path: the label of a case.
 constexpr const char* label_key = "label";
 
-/// The value that a cell sets at a path, for people; none when it sets nothing there.
+/// The value that a cell sets at a path, as readers see it; none if the cell sets nothing there.
 std::optional<std::string> set_text(const CellResult& cell, const std::string& path) {
   if (path == label_key) return cell.label;
   const Json* value = set_value(cell, path);

@@ -24,7 +24,7 @@ namespace speclab {
 namespace {
 
 /// Throws ConfigError if the text will certainly outgrow the context of a model: each round emits at least
-/// one token, and the last round drafts gamma further ones.
+/// one token, and the last round drafts gamma tokens beyond these.
 void require_context(const Setup& setup, int gamma) {
   std::size_t prompt = 0;
   for (const auto& one : setup.simulation.prompts) prompt = std::max(prompt, one.size());

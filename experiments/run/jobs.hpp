@@ -45,7 +45,7 @@ struct Job {
   std::string why_plain = {};  ///< reason why the requested fast engine did not run; else empty
   std::optional<WantedInterval> wanted = {};      ///< empty: the simulation has a fixed size
   std::optional<WantedPrecision> precision = {};  ///< of the interval, set by run_until
-  int looks = 0;         ///< number of looks at the precision or, if only part of one look is run, that look
+  int looks = 0;         ///< looks so far; if only a part of one look is run, that look's number
   bool precise = false;  ///< the precision was reached
   Outcome outcome = {};
   bool done = false;

@@ -44,7 +44,7 @@ struct RecordingOrder {
   std::optional<std::uint32_t> sequences{};  ///< default: the simulation's trials
   std::optional<std::size_t> tokens{};       ///< tokens per sequence; default: the simulation's length
   bool with_entropy = false;                 ///< records the entropy of the target's rows, too
-  std::int32_t top_rows = 0;  ///< records so many of the largest probabilities of both rows, too
+  std::int32_t top_rows = 0;                 ///< number of largest probabilities of both rows to record, too
 };
 
 /// Records the pair of a config of one cell and writes the file, unless `control` ended it early.

@@ -55,7 +55,7 @@ struct EngineResult {
 struct UntilResult {
   bool reached = false;  ///< the width was reached before the limit on rounds
   int looks = 0;         ///< number of looks at the interval
-  int most_looks = 0;    ///< number of looks for which the intervals hold together
+  int most_looks = 0;    ///< number of looks whose intervals have the confidence together
   std::uint32_t trials = 0,
                 batches = 0;  ///< at the last look: a simulation of this size has the same counts
 };
@@ -147,7 +147,7 @@ std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file
 /// Reads a result. Throws ConfigError if it is not one.
 Result read_result(const Json& json);
 
-/// The number of intervals that were compared with the closed form, and of those that hold it.
+/// Numbers of intervals: those that were compared with the closed form, and those of them that contain it.
 struct Agreement {
   std::size_t held = 0;
   std::size_t compared = 0;

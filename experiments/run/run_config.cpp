@@ -19,7 +19,7 @@ namespace {
 /// The combined needs of all cells.
 struct Survey {
   std::vector<InputFile> inputs;  ///< existing files only: models report missing ones
-  int intervals = 0;              ///< number of intervals that hold together if they are simultaneous
+  int intervals = 0;              ///< intervals that have the confidence together if it is simultaneous
   CorpusSurvey corpora;
 };
 

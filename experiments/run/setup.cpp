@@ -197,7 +197,7 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
 }
 
 void require_one_draft(const RuleConfig& rule, const std::string& experiment) {
-  // Only shapes of trees are measured, and a tree is not one draft.
+  // Only rules of trees have measured parameters (the shape), and a tree has several drafts.
   if (!rule.entry().measure && make_rule(rule, 1).sampled->one_draft()) return;
   throw ConfigError(
       rule.path + "/kind",

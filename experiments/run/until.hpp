@@ -48,12 +48,12 @@ void check_until(const Config& cell, JobKind kind);
 /// cells. Throws ConfigError, naming the experiment, if the job cannot.
 void run_until(Job& job, const std::string& experiment, double confidence);
 
-/// Looks at such a job each time it has doubled. `run` returns the outcome of the job's simulation: of all of
-/// it at first, then of the part that each doubling adds. Ends early after a partial outcome; the job's looks
-/// then include the one that it lacks.
+/// Runs a job that continues until an interval is narrow, and looks at it each time it has doubled. `run`
+/// returns the outcome of the job's simulation: of all of it at first, then of the part that each doubling
+/// adds. Ends early after a partial outcome; the job's looks then include the one that it lacks.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
-/// Throws ConfigError when there may not be as many rounds as come before the first look.
+/// Throws ConfigError if the limit on rounds is below `rounds`, the number before the first look.
 void require_first_look(const UntilConfig& until, std::uint64_t rounds);
 /// Throws ConfigError for a metric that has no interval in the experiment.
 void require_interval(const UntilConfig& until, const std::vector<Metric>& known,

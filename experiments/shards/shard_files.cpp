@@ -207,7 +207,7 @@ ShardPlan plan_of(const JournalHead& head, const CellGrid& grid) {
 
 std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
   const auto count = static_cast<int>(run.shards.size());
-  // For each simulation that is cut, by the cell that names it: the jobs for which any shard has batches.
+  // For each cut simulation, named by a cell: the jobs of which some shard has batches.
   std::map<std::size_t, std::set<std::size_t>> jobs;
   std::vector<std::map<std::size_t, std::size_t>> done(run.shards.size());
   for (std::size_t at = 0; at < run.shards.size(); ++at) {

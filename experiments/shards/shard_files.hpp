@@ -22,7 +22,7 @@ std::filesystem::path new_shard_journal(const std::filesystem::path& folder, con
 std::filesystem::path new_merge_journal(const std::filesystem::path& folder);
 /// Removes the files that killed merges left.
 void remove_merge_journals(const std::filesystem::path& folder);
-/// Where a process that ends in an error leaves the sentence.
+/// Returns the file in which a process that ends in an error leaves its message.
 std::filesystem::path shard_error_file(const std::filesystem::path& folder, const Shard& shard);
 
 /// Returns that message; empty if there is none.
@@ -31,7 +31,7 @@ std::string shard_error(const std::filesystem::path& folder, const Shard& shard)
 /// The tallies of one shard and the state of its journals, over all processes that ran it.
 struct ShardContent {
   std::vector<BatchTallies> tallies;
-  bool said_complete = false;      ///< a process that ran it to its end said so
+  bool said_complete = false;      ///< a process stated that it ran the shard to its end
   std::vector<std::string> files;  ///< the journals that were read
   std::size_t damaged = 0;         ///< number of damaged lines, which were left out
   double working_seconds = 0;      ///< sum over processes, from the start of each to its last line

@@ -47,7 +47,7 @@ class ShardPlan {
   /// do). Both are equal for a whole cell. The range is empty for a cell that this look does not include.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
-  /// Whether shards give tallies of the cell, not its result.
+  /// Returns whether shards give tallies of the cell instead of its result.
   bool is_cut(std::size_t cell) const { return simulation_at(cell).is_cut(); }
 
  private:

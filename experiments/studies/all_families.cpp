@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// The families of servers, which stand in another door (serving/study/serving_kinds.hpp).
+/// The families of the section "serving" (serving/study/serving_kinds.hpp).
 std::vector<const FamilyBase*> serving_families();
 
 const std::vector<const FamilyBase*>& families() {

@@ -131,7 +131,8 @@ BenchBytes bench_bytes(const BenchShape& shape, std::span<const BenchMethod> met
   bytes.draft = requests * static_cast<std::uint64_t>(draft_rows) * row;
   bytes.copied = bytes.logits() / 2 / vector * vector;
   bytes.small = requests * (gamma * sizeof(Token) + sizeof(RandomAddress) + 3 * sizeof(std::int32_t));
-  // The path of each request; then parents, ranks, draft rows and their positions.
+  // Counts the path of each request, and four arrays for all requests: parents, ranks, draft rows and their
+  // positions.
   if (tree.path != nullptr) bytes.small += (requests + 4) * gamma * sizeof(std::int32_t);
   for (const BenchMethod& method : methods) bytes.workspaces += layout_of(method, tree).workspace_bytes;
   return bytes;

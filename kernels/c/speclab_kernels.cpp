@@ -97,8 +97,8 @@ Structure known_part(const Structure* given) {
     throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +
                                 std::to_string(Known::size) + " or more");
   }
-  // All `size` bytes are read. No version will have more than `largest_size`; memory that was never set often
-  // says more.
+  // All `size` bytes are read, so that an impossible size is refused first. No version will have more than
+  // `largest_size`; a size that was never set is often larger.
   constexpr std::size_t largest_size = 4096;
   if (size > largest_size) {
     throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +

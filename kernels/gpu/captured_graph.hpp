@@ -28,7 +28,7 @@ class CapturedGraph {
     try {
       work();
     } catch (...) {
-      // Without this every later call on the stream would fail, with another message.
+      // Without the end of the capture, every later call on the stream would fail, with another message.
       cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) cudaGraphDestroy(graph);
       cudaGetLastError();

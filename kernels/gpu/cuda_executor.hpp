@@ -105,7 +105,7 @@ bool places_cluster(const Launch& launch, int device, const DeviceLaunches& can)
   int clusters = 0;
   const cudaError_t found =
       cudaOccupancyMaxActiveClusters(&clusters, run_kernel<Kernel>, LaunchConfig(launch, can, nullptr).get());
-  // For a size that the device does not support, CUDA returns an error, which means no.
+  // CUDA returns an error for a cluster size that the device does not support; the answer is then false.
   if (found != cudaSuccess) cudaGetLastError();
   return at->second = found == cudaSuccess && clusters > 0;
 }

@@ -16,7 +16,8 @@ namespace speclab {
 namespace {
 
 constexpr int warm_up = 5;
-/// Longer than the host takes to enqueue an event, a graph of several launches and another event.
+/// Duration for which the device is kept busy: longer than the host takes to enqueue an event, a graph of
+/// several launches and another event.
 constexpr int spin_microseconds = 200;
 /// Bytes that are read to flush the L2 cache: several times the largest cache, since a cache may keep lines
 /// that are used again. Reads leave no line that would have to be written back during a measurement.

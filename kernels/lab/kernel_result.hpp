@@ -45,14 +45,15 @@ struct VerificationRow : KernelPoint {
   double bytes = 0;                   ///< bytes that the method has to move
   double gb_per_s = 0;                ///< rate of these bytes
   double of_copy = 0;  ///< that rate, divided by the rate of the faster of two copies of the logits
-  /// The other's time divided by this one's; empty for ceilings.
+  /// Speedups: the time of another method (baseline, wagner-exact, wagner-sigmoid) divided by this one's;
+  /// empty for ceilings.
   std::optional<double> times_baseline;
   std::optional<double> times_wagner_exact;
   std::optional<double> times_wagner_sigmoid;
   /// Total variation between the first token and the target; empty if unknown.
   std::optional<double> total_variation;
   int compared = 0;   ///< requests whose decisions were compared with the reference
-  int different = 0;  ///< of these, decisions that differ by more than single precision's error
+  int different = 0;  ///< requests whose decisions differ by more than single precision's error
 };
 
 /// A size or a method that was not measured, with the reason.
@@ -95,7 +96,7 @@ struct KernelReport : KernelReportHead {
   std::vector<VerificationRow> verification;
   std::vector<LeftOut> left_out;
   bool partial = false;  ///< interrupted
-  /// Sizes at which CUDA failed, and methods whose decisions differed from the reference's.
+  /// Number of sizes at which CUDA failed, and of methods whose decisions differed from the reference's.
   int failures = 0;
 };
 template <>
@@ -118,7 +119,8 @@ const Typed<Dtype>& described();
 template <>
 const Typed<BenchOutcome>& described();
 
-/// One method at one size; or the reason why it is left out.
+/// Launches and bytes of one method at one size, computed without running it; or the reason why it is left
+/// out.
 struct MethodLayout {
   std::string method;
   std::optional<std::string> left_out;  ///< reason; if set, nothing else is

@@ -13,8 +13,8 @@ namespace speclab {
 
 namespace {
 
-/// Returns the number of rows by which the noise is chosen; peaked rows differ more from one another. The
-/// rows after them are judged.
+/// Returns the number of rows from which the noise is chosen; peaked rows differ more from one another.
+/// Distances are measured on the rows after them.
 std::int64_t tuned_rows(const MadeLogits& how) { return how.spread > MadeLogits{}.spread ? 8 : 2; }
 constexpr std::int64_t judged_rows = 4;
 

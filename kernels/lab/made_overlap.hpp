@@ -41,7 +41,7 @@ struct MadeDistributions {
   /// the sigmoid approximation, applied to logits as they are. For chains without filters; else 0.
   double fused_distance = 0;
   double sigmoid_distance = 0;
-  /// For the first drafted token without verification: drawn, or chosen.
+  /// Total variation between the target and the first drafted token, drawn or chosen, without verification.
   double draft_distance = 0;
 };
 

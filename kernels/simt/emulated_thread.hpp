@@ -110,7 +110,8 @@ unsigned char* dynamic_storage();
 /// asked for the storage before.
 void* in_block(void* pointer, int rank);
 
-/// Every lane's value. The slots stay valid until the next exchange but one of the running thread's warp.
+/// The values that the lanes gave to an exchange. The slots stay valid until the next exchange but one of the
+/// running thread's warp.
 template <class T>
 struct Lanes {
   const std::uint64_t* slots;
@@ -165,7 +166,7 @@ inline std::uint32_t ballot(bool condition) {
   }
   return bits;
 }
-// Each thread does the work of all lanes whose values it needs, in the order of a GPU's shuffles: one
+// Each thread combines the values of all lanes itself, in the order of a GPU's shuffles: this takes one
 // exchange instead of five.
 template <class T, class Combine>
 T warp_reduce(T value, const Combine& combine) {

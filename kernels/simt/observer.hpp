@@ -31,7 +31,7 @@ class Observer {
   virtual void shared_memory(int rank, const void* memory, std::size_t bytes) = 0;
   virtual void arrives_at_block() = 0;
   virtual void arrives_at_cluster() = 0;
-  /// The thread was the last to arrive, and the block goes on.
+  /// The thread that runs was the last to arrive at the barrier, and the block continues.
   virtual void block_goes_on() = 0;
   virtual void cluster_goes_on() = 0;
   virtual void fences() = 0;

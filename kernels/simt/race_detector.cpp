@@ -30,7 +30,7 @@ struct Clock {
   std::uint32_t launches = 0;  ///< all launches up to this number
   /// One more launch, which was waited for although launches before it may still run.
   std::uint32_t one_launch_more = 0;
-  /// For each block of this launch: all epochs below this one.
+  /// For each block of this launch: an epoch; the accesses of all epochs before it have happened.
   std::vector<std::uint32_t> epochs;
   /// Accesses of single threads, up to and including this fence.
   std::vector<When> threads;
@@ -98,8 +98,8 @@ struct BlockState {
   std::uint32_t index = 0;
   std::uint32_t epoch = 0;
   Clock clock;    ///< since the last barrier
-  Clock arrived;  ///< joins what threads know that have arrived at the next barrier
-  Clock ended;    ///< what its threads knew when they ended
+  Clock arrived;  ///< joins the clocks of the threads that have arrived at the next barrier
+  Clock ended;    ///< joins the clocks of its threads when they ended
   int barriers = 0;
   std::vector<ThreadState> threads;
   std::vector<Region> shared;
@@ -107,7 +107,7 @@ struct BlockState {
     Noted noted;
     const void* code = nullptr;
   };
-  /// By rank: the last access to this block's shared memory by the block with that rank.
+  /// For each rank in the cluster: the last access to this block's shared memory by the block with that rank.
   std::array<Touch, max_cluster_blocks> touched;
 };
 

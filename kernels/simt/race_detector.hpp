@@ -22,7 +22,8 @@
 
 namespace speclab::simt {
 
-/// Two accesses that race, or one access to shared memory of a block that may not be there.
+/// Two accesses that race, or one access to the shared memory of a block that may not have started or may
+/// have ended.
 struct Race {
   std::string sentence;
   const void* code[2];  ///< code addresses of the accesses; the second may be null

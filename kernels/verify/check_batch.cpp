@@ -29,7 +29,7 @@ Error rule_error(Implementation implementation, const VerifyRule& rule) {
   }
   if (implementation == Implementation::wagner_sigmoid) {
     const double width = rule.sigmoid_beta - rule.sigmoid_alpha;
-    // This fails for infinite and NaN constants, too.
+    // The condition in parentheses is also false for infinite and NaN constants.
     if (!(width > 0 && width - width == 0)) {
       return "rule.sigmoid_alpha is " + decimal(rule.sigmoid_alpha) + " and rule.sigmoid_beta " +
              decimal(rule.sigmoid_beta) + ": finite numbers are allowed, alpha below beta";

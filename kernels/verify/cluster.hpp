@@ -33,7 +33,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     TileWeightSum weight_sums[max_tiles];
     PositionDecision decided;
     fused::Decision decision;
-    WeightScratch<T> scratch[2];  ///< used in turn: one barrier per tile is enough
+    WeightScratch<T> scratch[2];  ///< tiles alternate between the two: one barrier per tile is enough
     OwnCells<T> cells;
   };
 
@@ -49,7 +49,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     auto& shared = simt::shared<Shared>();
     const bool target_known = batch.target_options.log_sum_exp != nullptr;
     const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
-    // No block writes to another before that one has started.
+    // No block may write to another block's shared memory before that block has started.
     simt::cluster_sync();
 
     std::int32_t accepted = length;
@@ -117,7 +117,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
       rows.draft.keep();
       simt::cluster_sync();
     };
-    // Every warp of every block chooses for itself.
+    // Every warp of every block makes the whole choice itself.
     const auto choose = [&] {
       return choose_tile(batch, request, args.tiles, decision.distribution, bonus, weight_sum);
     };
@@ -132,7 +132,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     if (choice.zero_residual && !decision.invalid) {
       simt::sync();
       if (thread == 0) fused::sample_target(decision);
-      // No block writes to another that still chooses.
+      // No block may write to the shared memory of a block that still chooses.
       simt::cluster_sync();
       weigh();
       choice = choose();

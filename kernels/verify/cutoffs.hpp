@@ -52,8 +52,8 @@ struct OrderKeys {
   }
 };
 
-/// Finds the cut-offs; `T` is the format of the target's rows. Two tiles of rows of any format take more
-/// registers, hence one block per multiprocessor.
+/// Finds the cut-offs; `T` is the format of the target's rows. With AnyLogit, two tiles take more registers,
+/// so that only one block fits on a multiprocessor.
 template <class T>
 struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyLogit> ? 1 : 2> {
   static constexpr const char* name = "cut-offs";
@@ -98,7 +98,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
                         simt::cluster_size()};
     float cutoff = row.row.scale.cutoff;
     if (!filters.valid()) {
-      // No logit reaches it: the row becomes invalid, and the next kernel that reads it reports that.
+      // No logit reaches an infinite cut-off: the row becomes invalid, and the next kernel that reads it
+      // reports that.
       cutoff = INFINITY;
     } else if (row.row.scale.scale < frozen_scale) {
       const View<const float>& given = batch.target_options.temperature;
@@ -269,7 +270,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         const float of_tile = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * unit);
       }
-      // Each warp adds once, because in a flat row every id is near.
+      // A warp adds to the counter once for all its ids, because in a flat row every id is near.
       std::uint32_t mine = 0;
       SPECLAB_UNROLL
       for (int i = 0; i < held; ++i) mine += tile.logit(i) >= least ? 1 : 0;

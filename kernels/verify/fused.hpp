@@ -30,7 +30,7 @@ struct Args {
   /// Rows per request whose statistics are taken, from the first position on.
   std::int32_t target_rows;
   std::int32_t draft_rows;
-  /// Tiles of a row that a block of `Statistics` takes, one after the other.
+  /// Number of tiles of a row that one block of `Statistics` takes, one after the other.
   std::int32_t statistics_tiles;
   /// Blocks of `Next` per request (in block verification, per position of a request).
   std::int32_t next_blocks;
@@ -66,7 +66,7 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
   static constexpr const char* name = "statistics";
 
   struct Shared {
-    PartialSumScratch scratch[2];  ///< used in turn: one barrier per tile is enough
+    PartialSumScratch scratch[2];  ///< tiles alternate between the two: one barrier per tile is enough
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -366,11 +366,11 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
     if (simt::thread_index() < simt::warp_size) finish_top(batch, request, tiles, decision, weight_sum);
     return;
   }
-  // Every warp chooses for itself, without a barrier.
+  // Every warp makes the whole choice itself, so that no barrier is needed.
   const bool bonus = decision.distribution.weighing == Weighing::target;
   TileChoice choice = choose_tile(batch, request, tiles, decision.distribution, bonus, weight_sum);
   if (choice.zero_residual && !decision.invalid) {
-    // This is so rare that one block may weigh the whole row.
+    // A residual of 0 is so rare that one block may weigh the whole row.
     simt::sync();
     if (simt::thread_index() == 0) sample_target(decision);
     NextDistribution distribution;
@@ -394,7 +394,8 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
 
   struct Shared {
     DecideScratch decide;
-    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< used in turn: one barrier per tile is enough
+    WeightScratch<typename RowOf<T>::Logit>
+        scratch[2];  ///< tiles alternate between the two: one barrier per tile is enough
     TileWeightSum weight_sums[max_tiles];
     bool last;
   };
@@ -404,7 +405,8 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
     const BlockPlace place = block_place(1, args.next_blocks);
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
-    // Otherwise the acceptance draws wait for the previous launch.
+    // An invalid length ends this block before the acceptance draws, which otherwise wait for the previous
+    // launch.
     if (length < 0 || length > batch.gamma) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 

@@ -23,9 +23,10 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     PositionDecision verdicts[max_drafted_in_block];
     SidesScratch sides;
     TileWeightSum weight_sums[max_tiles];
-    double log_prefix[max_drafted_in_block + 1];         ///< log2 of p_i
-    double left_over[max_drafted_in_block];              ///< Z_i
-    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< used in turn: one barrier per tile is enough
+    double log_prefix[max_drafted_in_block + 1];  ///< log2 of p_i
+    double left_over[max_drafted_in_block];       ///< Z_i
+    WeightScratch<typename RowOf<T>::Logit>
+        scratch[2];  ///< tiles alternate between the two: one barrier per tile is enough
     Decision decision;
     bool last;
   };
@@ -38,7 +39,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     const std::int32_t position = place.position;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
-    // Otherwise the acceptance draws wait for the previous launch.
+    // These blocks make no acceptance draws, which otherwise wait for the previous launch.
     if (length <= 0 || length > batch.gamma || position > length) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && position == 0 && thread == 0)) return;
     if (position > length) return;

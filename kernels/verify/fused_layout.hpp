@@ -20,7 +20,7 @@ namespace speclab {
 struct FusedLayout {
   simt::Launch cutoffs;  ///< if top-k, top-p or min-p are given
   CutoffArgs cutoff_args{};
-  simt::Launch clear;       ///< if no row is read for the acceptance draws ...
+  simt::Launch clear;       ///< launched if the acceptance draws read no row ...
   simt::Launch statistics;  ///< ... and otherwise this one
   simt::Launch next;
   fused::Args args{};  ///< places in the workspace
@@ -30,13 +30,14 @@ struct FusedLayout {
 /// The number of blocks that each launch should have at least, if there are as many tiles; with more tiles
 /// each block takes several.
 struct BlocksWanted {
-  /// For the statistics, about four times what a large GPU runs at once. A block takes a power of two of a
-  /// row's tiles, at most `max_statistics_tiles`.
+  /// Blocks of the launch `Statistics`: about four times as many as a large GPU runs at the same time. A
+  /// block takes a power of two of a row's tiles, at most `max_statistics_tiles`.
   std::int64_t statistics = 2048;
-  /// For the last launch, what a large GPU runs at once with four blocks per multiprocessor. More blocks
-  /// would wait for these to end, and repeat the acceptance draws more often.
+  /// Blocks of the last launch: as many as a large GPU runs at the same time with four blocks per
+  /// multiprocessor. More blocks would wait for these to end, and repeat the acceptance draws more often.
   std::int64_t next = 528;
-  /// For the cut-offs, twice what a large GPU runs at once; up to eight blocks share a row.
+  /// Blocks of the launch for cut-offs: twice as many as a large GPU runs at the same time; up to eight
+  /// blocks share a row.
   std::int64_t cutoffs = 528;
 };
 inline constexpr std::int64_t max_statistics_tiles = 8;

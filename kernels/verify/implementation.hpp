@@ -20,9 +20,9 @@ enum class Implementation : std::int32_t {
   fused = 0,  ///< ours (verify/fused.hpp, verify/fused_block.hpp)
   /// Ours; does not read rows after a rejection (verify/cluster.hpp); sm_90.
   cluster = 1,
-  baseline = 2,        ///< softmaxes, gather, residual and multinomial one after the other
+  baseline = 2,  ///< Hugging Face's operations one after the other: softmaxes, gather, residual, multinomial
   wagner_exact = 3,    ///< Wagner et al. 2024, section 3.2.1
-  wagner_sigmoid = 4,  ///< the same, section 3.2.2; its output distribution is another
+  wagner_sigmoid = 4,  ///< Wagner et al. 2024, section 3.2.2; changes the output distribution
 };
 
 struct ImplementationInfo {

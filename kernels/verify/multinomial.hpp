@@ -108,7 +108,8 @@ struct Accumulate : simt::KernelOf<DrawArgs, tile_threads, 2> {
   using Shape = TileShape<float>;
   static constexpr const char* name = "cumulative sum";
 
-  static constexpr int stretches = Shape::steps * tile_warps;  ///< a stretch is what a warp takes in a step
+  static constexpr int stretches =
+      Shape::steps * tile_warps;  ///< stretches in a tile; a warp takes one per step
 
   struct Scratch {
     double of_stretch[stretches];
@@ -187,7 +188,7 @@ struct Search : simt::KernelOf<DrawArgs, small_block, 1> {
       const std::int32_t width = (last - first + simt::warp_size - 1) / simt::warp_size;
       const std::int32_t end = first + (lane + 1) * width < last ? first + (lane + 1) * width : last;
       const auto weight = static_cast<double>(cumulative[end - 1]);
-      // At u = 1 it is the id that completes the total.
+      // At u = 1, the id is drawn whose cumulative weight reaches the total.
       const bool passes = weight > goal || weight >= total;
       const int part =
           simt::warp_reduce(passes ? lane : simt::warp_size - 1, [](int a, int b) { return a < b ? a : b; });

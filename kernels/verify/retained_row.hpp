@@ -166,8 +166,8 @@ SPECLAB_DEVICE PartialSum warp_part_of_copy(const RetainedRow<Row>& row, std::in
 template <class RowAt>
 SPECLAB_DEVICE void sum_row_pair(std::int32_t tiles, int turn, const bool (&wanted)[2], const RowAt& row_at,
                                  ClusterSums& sums) {
-  // Both sides share one program: a block runs it so seldom that fetching its instructions takes most of the
-  // time.
+  // The draft's and the target's row go through one loop that is not unrolled: a block runs it so seldom that
+  // fetching its instructions takes most of the time.
   const auto each_wanted = [&](const auto& visit) {
     SPECLAB_ROLLED
     for (int side = 0; side < 2; ++side) {

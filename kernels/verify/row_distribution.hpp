@@ -118,8 +118,8 @@ SPECLAB_HD inline double natural_log_sum(const RowScale& scale, const LogSum& su
 /// Returns log2 of the probability of the one token that an acceptance draw decides, in double.
 SPECLAB_HD inline double token_log_probability(double logit, const RowScale& scale, const LogSum& sum) {
   if (logit < static_cast<double>(scale.cutoff)) return log_of_nothing(sum);
-  // This is below any probability that a temperature above 0 can give: such a token has probability 0 at
-  // temperature 0.
+  // No temperature above 0 gives a logarithm this low, so that such a token has probability 0 at temperature
+  // 0.
   constexpr double frozen = -0x1p60;
   const double relative = logit * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
   if (relative < frozen) return log_of_zero;

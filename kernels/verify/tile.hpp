@@ -132,8 +132,9 @@ SPECLAB_DEVICE simt::Vector16 load_step(const T* row, std::int32_t vocab, std::i
   return mine;
 }
 
-/// Loads the logits of a step that no vector holds, one by one: the end of a row that vectors do not divide,
-/// or all of a row that is not aligned to 16 bytes. These logits share sectors, hence the L1 cache.
+/// Loads one by one the logits of a step that no 16-byte vector covers: the end of a row whose length vectors
+/// do not divide, or all of a row that is not aligned to 16 bytes. These logits share sectors, and so are
+/// loaded through the L1 cache.
 template <class T>
 SPECLAB_DEVICE void rest_of_step(const T* row, std::int32_t vocab, std::int32_t tile, int step,
                                  simt::Vector16& mine) {
@@ -335,8 +336,8 @@ struct TopOfThread {
   }
 };
 
-/// Computes what a tile adds to its row's sum: `warp_part` a warp's share, `merged_part` the block's part
-/// from those. One warp calls the latter.
+/// Compute what a tile adds to its row's sum: `warp_part` the share of one warp, `merged_part` the sum of
+/// these shares for the block. One warp calls `merged_part`.
 template <class T>
 SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& scale) {
   if (!scale.lowest()) return warp_partial_sum(mine, scale.scale);

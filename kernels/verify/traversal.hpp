@@ -57,7 +57,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
       shared.zero_residual = false;
       shared.levels[0].siblings = {};
     }
-    // No block writes to another before that one has started.
+    // No block may write to another block's shared memory before that block has started.
     simt::cluster_sync();
 
     std::int32_t depth = 0;

@@ -59,7 +59,8 @@ SPECLAB_DEVICE inline void try_child(const TreeBatch& tree, Token token, const C
   if (!again) refused[node.refused++] = token;
 }
 
-/// Walks down a tree. With rows of floats the kept rows leave no room for a second block on a multiprocessor.
+/// Walks down a tree. With rows of floats, the rows kept in shared memory leave no room for a second block on
+/// a multiprocessor.
 template <class T>
 struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
   static constexpr const char* name = "tree walk";
@@ -98,7 +99,7 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
     std::int32_t position = 0;                    ///< position after the node of the walk
     bool arrived = true;                          ///< none of its children was tried yet
     std::int32_t child = block.child_of(-1, -1);  ///< the child to be tried next, or -1
-    // No block writes to another before that one has started.
+    // No block may write to another block's shared memory before that block has started.
     simt::cluster_sync();
 
     bool without_refused = false;

@@ -109,8 +109,9 @@ struct BlockShared {
   simt::BlockScratch<std::int32_t, tile_warps> invalid_nodes;
   std::int32_t parents[max_drafted];
   Token drafted[max_drafted];
-  std::int32_t path[max_drafted];                      ///< from the context to the node of the walk
-  WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< used in turn: one barrier per tile is enough
+  std::int32_t path[max_drafted];  ///< from the context to the node of the walk
+  WeightScratch<typename RowOf<T>::Logit>
+      scratch[2];  ///< tiles alternate between the two: one barrier per tile is enough
   OwnCells<typename RowOf<T>::Logit> cells;
 };
 
@@ -243,8 +244,8 @@ class Block {
     return left > 0 ? left : 0;
   }
 
-  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: no child was tried
-  /// there. All blocks call it.
+  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: no child of the node
+  /// was tried. All blocks call it.
   SPECLAB_DEVICE void draw(const RowPair<Row>& rows, const NextDistribution& of, bool leaf,
                            std::int32_t accepted, std::uint32_t flags) {
     const VerifyBatch& batch = args_.tree.batch;
@@ -259,7 +260,7 @@ class Block {
       if (sum.top == no_token) return write_invalid(accepted, flags);
       return write(accepted, sum.top, flags);
     }
-    // Every warp of every block chooses for itself.
+    // Every warp of every block makes the whole choice itself.
     const TileChoice choice = choose_tile(batch, request, args_.tiles, of, leaf, sum_at);
     if (choice.invalid || choice.zero_residual) return write_invalid(accepted, flags);
     if (choice.tile % simt::cluster_size() != simt::cluster_rank()) return;
@@ -305,7 +306,8 @@ class Block {
     return sum_of_row(args_.tree.batch, request, of_target, at, args_.tiles,
                       [parts](std::int32_t t) { return parts[t]; });
   }
-  /// Without an index that is computed, for which all of the block would lie in local memory.
+  /// Returns kept_[of_target] without an index that is computed at run time: with one, the compiler would
+  /// place the whole Block in local memory.
   SPECLAB_DEVICE std::int32_t kept(bool of_target) const { return of_target ? kept_[true] : kept_[false]; }
   SPECLAB_DEVICE TileWeightSum weight_sum(std::int32_t tile) const {
     return shared_.weight_sums[pass_turn_][tile];
@@ -313,7 +315,7 @@ class Block {
 
   const Args& args_;
   BlockShared<T>& shared_;
-  /// For draft and target: the position whose row was read last.
+  /// The position whose row was read last, for the draft and for the target.
   std::int32_t kept_[2] = {-1, -1};
   int node_turn_ = 0;
   int pass_turn_ = 0;

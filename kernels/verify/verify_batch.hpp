@@ -141,10 +141,11 @@ struct VerifyBatch {
   /// Out, or null: [requests, gamma + 1] the accepted tokens, the next one, and no_token (-1) after them, as
   /// serving engines take them.
   Token* tokens = nullptr;
-  /// Out, or null: [requests] the number of tokens among them.
+  /// Out, or null: [requests] the number of emitted tokens in `tokens`.
   std::int32_t* counts = nullptr;
-  /// Out, or null: [requests, gamma + 1] ln of each of those tokens' probability under the target, and 0
-  /// after them, so that they add up to ln of the probability of all that was emitted. NaN for a `bonus`.
+  /// Out, or null: [requests, gamma + 1] ln of the target's probability of each token in `tokens`, and 0
+  /// after them. A request's entries add up to ln of the probability of all that it emitted. NaN for a
+  /// `bonus`.
   float* log_probabilities = nullptr;
   /// Out, or null: [requests, gamma + 1] ln of the sum that divides the target's row there, as in RowOptions;
   /// at temperature 0 the largest logit; 0 after the tokens; NaN for a `bonus`.

@@ -14,8 +14,8 @@ namespace speclab {
 /// an index of slots. A stride may be 0: then one entry serves all positions, or all requests.
 template <class T>
 struct View {
-  /// A request_stride that means: each request has as many positions as the field's shape says, one request
-  /// after the other.
+  /// The value of request_stride for dense requests: each has as many positions as the field's shape says,
+  /// and one request follows the other.
   static constexpr std::int64_t dense = INT64_MIN;
 
   T* data = nullptr;

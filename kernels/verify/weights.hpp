@@ -15,7 +15,7 @@ namespace speclab {
 /// sum need not be known (`target`); or none, if the next token is known (`known`).
 enum class Weighing : std::uint8_t { residual, target, known };
 
-/// The distribution of the next token: its position, and the sums of both rows there.
+/// The distribution of the next token: its position, and the sums of the target's and the draft's row there.
 struct NextDistribution {
   std::int32_t position = 0;
   Weighing weighing = Weighing::target;
@@ -334,7 +334,7 @@ SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution
     double sum = 0;
     SPECLAB_UNROLL
     for (int i = 0; i < Shape::lane_cells; ++i) {
-      // This far below the tile's reference the ids' own weights would all be 0.
+      // If a cell's reference is this far below the tile's, the weights of all its ids would be 0.
       const float below = own[i].reference - reference;
       cells.weight[i] = own[i].sum == 0 || below < negligible_cell ? 0 : own[i].sum * power_of_two(below);
       sum += static_cast<double>(cells.weight[i]);

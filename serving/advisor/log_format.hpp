@@ -17,7 +17,7 @@ struct ModelLog {
   std::vector<LoggedRound> rounds = {};
   PositionCounts counts = {};
   std::uint64_t counted = 0;  ///< drafted tokens in the rounds of `counts`
-  /// Tokens missing because some rounds were shorter than the longest of their record.
+  /// Number of drafted tokens by which rounds were shorter than the longest round of their record.
   std::uint64_t short_by = 0;
 
   // Sums over records without positions.

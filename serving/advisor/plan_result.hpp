@@ -32,8 +32,8 @@ struct PlannedCosts {
   std::string from;
   double batch = 1;
   double context = 0;
-  /// The number of tokens that one run drafts, if it drafts all tokens of a round; empty if each token takes
-  /// a run.
+  /// The number of tokens that one run drafts, if a single run drafts all tokens of a round; empty if each
+  /// token takes its own run.
   std::optional<int> drafted_in_one_run = {};
 };
 
@@ -67,16 +67,16 @@ struct GammaRow {
 
 struct PlanBounds {
   std::optional<double> guaranteed_speedup;  ///< Leviathan et al. 2023, Cor. 3.9
-  /// For a choice of gamma that knows what will be accepted.
+  /// Bounds on the speedup of a drafter that drafts exactly the tokens that will be accepted.
   std::optional<double> upper_bound_drafting_free;
   double upper_bound_drafting_paid = 0;
-  /// Only by positions: the longest draft that the bound with drafting paid may use in a round, which is that
-  /// of the log's rounds. Longer drafts may exceed the bound.
+  /// Set if acceptance is given by position: the longest draft that the bound with drafting paid may use,
+  /// which is the longest of the log's rounds. Longer drafts may exceed the bound.
   std::optional<int> longest_draft;
   double adaptive_gain = 0;  ///< upper_bound_drafting_paid divided by the best speedup, minus 1
 };
 
-/// The choice according to the other model of acceptance.
+/// The choice of gamma under the other assumption about acceptance: i.i.d., or rates by position.
 struct OtherChoice {
   AcceptanceModel by = AcceptanceModel::iid;
   int gamma = 0;
@@ -100,7 +100,7 @@ struct LogFindings : LogFit {
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
   bool iid_rejected = false;                 ///< same as LogFit::iid_rejected()
-  std::optional<AcceptanceMetrics> metrics;  ///< for a log; a simulation has its own
+  std::optional<AcceptanceMetrics> metrics;  ///< set for a log; a simulation has its own
   OtherChoice other_choice;
 };
 

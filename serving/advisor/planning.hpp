@@ -34,8 +34,8 @@ struct Drafter : PlannedPair {
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
-  /// At most max_gamma. Its speedup is shown beside the best. Throws UsageError above what the drafter can
-  /// draft.
+  /// The gamma that the user asks about, at most max_gamma; its speedup is shown beside the best. Planning
+  /// throws UsageError if the drafter cannot draft so many tokens.
   std::optional<int> asked_gamma = {};
   int max_batch = 512;
   double memory_share = 0.9;  ///< share of the device's memory for weights and caches

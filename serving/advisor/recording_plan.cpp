@@ -91,8 +91,8 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
   return rows;
 }
 
-/// Returns the policy as a function of its state. It is asked as a drafter would ask it, but without rows,
-/// which it does not use.
+/// Returns the policy "heuristic" as a function of its state. The policy is called as a drafter would call
+/// it, but without rows, which it does not use.
 StatePolicy heuristic_policy(std::int32_t cap) {
   const HeuristicPolicy policy(std::min(heuristic_start, cap), cap);
   const auto gamma = [policy](std::size_t state) {

@@ -78,7 +78,7 @@ struct RecordingPlan : MemoryFit {
   double c = 0;
   std::optional<int> drafted_in_one_run;  ///< tokens of a run, if one run drafts all tokens of a round
   std::string cost_from;
-  /// For gamma = 1, 2, ...; empty if the recording does not determine rounds.
+  /// One value for each gamma = 1, 2, ...; empty if the recording does not determine rounds.
   std::vector<double> tokens_per_target_step;
   std::vector<double> speedup;  ///< likewise
   /// 0: do not speculate; empty if the recording does not determine rounds.
@@ -93,7 +93,7 @@ struct RecordingPlan : MemoryFit {
   std::optional<double> speedup_at_formula_gamma;
   std::vector<RecordedGamma> gammas;
   std::vector<RecordedPosition> positions;  ///< at the best gamma
-  /// At the best gamma, for rounds that do not reach the end of the text; empty if no gamma pays.
+  /// Acceptance at the best gamma, in rounds that do not reach the end of the text; empty if no gamma pays.
   std::optional<AcceptanceMetrics> metrics;
   std::vector<RecordedPolicy> policies;
   std::vector<RecordedTask> tasks;                          ///< empty without tasks

@@ -51,7 +51,7 @@ struct RecordedRounds {
     std::vector<float> confidences;  ///< for each drafted token, the probability that it is accepted
     double weight = 1;
   };
-  /// Each weight is the sum up to this round; the last is 1.
+  /// The recorded rounds. Each `weight` is the sum of the weights up to its round; the last is 1.
   std::shared_ptr<const std::vector<Round>> rounds;
 };
 

@@ -125,7 +125,7 @@ void ConfidenceLaw::survival(std::uint64_t seed, std::uint32_t request, std::uin
     if (size > 1 && j <= accepted) {
       chosen = (j < accepted ? position.if_accepted : position.if_rejected).at(u);
     } else if (size > 1) {
-      // No draft after a rejected token can be accepted, and its confidence does not depend on that
+      // A drafted token after a rejected one cannot be accepted, and its confidence does not depend on the
       // rejection.
       chosen = std::min(static_cast<std::size_t>(u * static_cast<double>(size)), size - 1);
     }

@@ -31,7 +31,7 @@ struct DraftDevice {
 /// Returns a table with one probability for all outcomes, up to `max_gamma` drafted tokens.
 std::vector<std::vector<double>> equal_hits(double hit, std::uint32_t max_gamma);
 
-/// The reason why numbers are no shares by rank: one is above the one before it, or their sum is above 1.
+/// The reason why numbers cannot be shares by rank: one is above the one before it, or their sum is above 1.
 struct RankShareProblem {
   std::optional<std::size_t> rank;  ///< empty: the sum is wrong
   std::string why;

@@ -36,7 +36,8 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
 }
 
 void GapHistogram::add(double ms) {
-  // All sequences of a step have the same gap, except those that were put back.
+  // The bin is kept from call to call: all sequences of a step have the same gap, except those that were put
+  // back.
   if (ms != last_ms_) {
     last_ms_ = ms;
     last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / least_gap_ms) / log_bin)));

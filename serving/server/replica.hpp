@@ -25,7 +25,8 @@ namespace speclab {
 struct StaleDraft {
   /// The share of a token's acceptance rate that is lost when `window` tokens are missing; 0: none.
   double loss = 0;
-  /// Missing tokens at which the whole loss is reached; as many tokens emitted with the draft repair it.
+  /// Number of missing tokens at which the whole loss is reached. As many tokens emitted with the draft undo
+  /// it.
   std::uint32_t window = 1;
 };
 
@@ -111,7 +112,8 @@ class Replica {
  private:
   struct Running {
     std::uint32_t request = 0;
-    /// Tokens still to read: of the prompt, and those already emitted when the request was put back.
+    /// Number of tokens still to read: those of the prompt and, if the request was put back, those that it
+    /// had emitted by then.
     std::uint32_t unread = 0;
     std::uint32_t context = 0;  ///< tokens in the cache
     std::uint32_t out = 0;      ///< tokens emitted so far
@@ -122,8 +124,8 @@ class Replica {
     std::uint32_t blocks = 0;
     std::uint32_t stale = 0;  ///< tokens that the draft has missed
     bool prepared = false;    ///< a draft device has drafted the next round
-    /// With AdaptiveVerification: how many drafts of the round before would have been accepted; empty before
-    /// the first round.
+    /// Set for AdaptiveVerification only: how many drafted tokens of the previous round would have been
+    /// accepted; empty before the first round.
     std::optional<std::uint32_t> accepts_before{};
     double last_ms = 0;  ///< time of the last emission
     RequestAcceptance own{};

@@ -76,7 +76,7 @@ struct RequestStream {
   Arrivals arrivals = PoissonArrivals{};
   Length prompt = FixedLength{};
   Length output = FixedLength{};
-  /// If set, lengths are those of its requests in turn.
+  /// Recorded requests. If set, the requests of the stream take their lengths, in turn.
   std::shared_ptr<const Trace> trace = {};
 };
 

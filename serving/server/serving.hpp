@@ -33,8 +33,8 @@ struct LoadSize {
 struct ServingRun {
   std::vector<Request> requests;  ///< the measured requests, with their arrivals
   std::vector<Served> served;     ///< times of `requests`
-  /// From the arrival of the first measured request to that of the first request after the measured ones;
-  /// without such a request, to the end.
+  /// Duration from the arrival of the first measured request to that of the first request after the measured
+  /// ones; if there is no such request, to the end.
   double window_ms = 0;
   double in_system_ms = 0;  ///< requests in queues and engines, times the milliseconds of the window
   StepTotals totals;        ///< sums over steps that began in the window

@@ -193,7 +193,7 @@ struct GoodputGamma {
   void observe(const DecodedStep& outcome) {
     idle = outcome.gamma == 0 ? idle + 1 : 0;
     if (outcome.examined == 0) return;
-    // Both sums forget the past at one rate; a step counts in proportion to its examined tokens.
+    // Both sums decay at one rate, so that a step counts in proportion to its examined tokens.
     accepted = (1 - weight) * accepted + static_cast<double>(outcome.accepted);
     examined = (1 - weight) * examined + static_cast<double>(outcome.examined);
   }

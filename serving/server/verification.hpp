@@ -23,7 +23,7 @@ struct AdaptiveVerification {
   /// If empty, confidences are those recorded with the rounds (RecordedRounds).
   std::optional<ConfidenceLaw> confidence{};
   bool waits = false;  ///< the host waits for this step's confidences, and computes the budget from them
-  double step_ms = 0;  ///< added to every decoding step, for ranking and waiting
+  double step_ms = 0;  ///< ms added to every decoding step: the time of ranking and waiting
   StepTime time{};     ///< time of a step, as the engine has measured it
 };
 

@@ -18,7 +18,8 @@ const Typed<TokenPoint>& token_point_type() {
   return type;
 }
 
-/// Throws ConfigError if the curve does not rise, or if a step takes no time.
+/// Returns the step times of linear costs. Throws ConfigError if the tokens of "by_tokens" do not increase,
+/// or if a step of one sequence takes no time.
 StepTimes linear_times(const LinearStep& costs, const std::string& path) {
   const std::vector<TokenPoint>& curve = costs.by_tokens;
   for (std::size_t i = 1; i < curve.size(); ++i) {

@@ -41,7 +41,7 @@ struct LoadPoint {
   double rate = 0;          ///< requests per second
   bool overloaded = false;  ///< at `overloaded_share` of the capacity or above: no other number is known
   std::optional<Interval> latency_mean{};  ///< ms, arrival to last token
-  std::optional<Interval> latency{};       ///< ms, at the percentile; ttft, tpot and gap likewise
+  std::optional<Interval> latency{};       ///< ms, at the percentile, as ttft, tpot and gap are
   std::optional<Interval> ttft{};
   std::optional<Interval> tpot{};
   std::optional<Interval> gap{};         ///< between two emissions of a request, over all gaps
@@ -72,8 +72,8 @@ struct LoadChoice {
   std::vector<std::string> not_told_apart{};  ///< policies whose difference from it may be chance
 };
 
-/// Holds for mean contexts above those of the table before it and up to `context` tokens; 0: for all longer
-/// ones.
+/// A table of gamma for one range of mean contexts: above those of the table before it, and up to `context`
+/// tokens. A `context` of 0 means all longer ones.
 struct ContextTable {
   double context = 0;
   std::vector<BatchRange> rows{};  ///< gamma by batch

@@ -142,7 +142,8 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
       table_of({{0, by_batch}}));
   if (tables.size() > 1)
     add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
-  // This policy changes the number of draft runs, which is always one where a single run drafts all tokens.
+  // SGLang's policy changes the number of draft runs. It is left out if a single run drafts all tokens, since
+  // the number is then always one.
   if (draft_runs(question.costs) == DraftRuns::a_token)
     add("SGLang's steps", "its default slots by batch, moved by what is accepted", most,
         policy_of({{"kind", "sglang"}}));

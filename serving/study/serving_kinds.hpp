@@ -23,7 +23,7 @@ struct AcceptanceRequest {
 };
 struct AcceptanceKind : KindInfo {
   struct Common {};
-  /// Throws ConfigError for parameters that give no law.
+  /// Makes the law. Throws ConfigError for parameters that define no law.
   std::function<AcceptanceLaw(const SelectedKind& selected, const AcceptanceRequest& request)> make;
   bool of_one_gamma = false;  ///< the law holds only for drafts of "gamma" tokens
 };

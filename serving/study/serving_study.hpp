@@ -84,8 +84,8 @@ inline constexpr const char* too_short_state = "too short";
 
 struct ServingResult {
   std::optional<std::string> state{};  ///< one of the two states above; empty: the server keeps up
-  /// For an overloaded server these are the numbers of the full server; but if no requests follow the
-  /// measured ones, those of a benchmark with these requests.
+  /// The numbers of the server. If it is overloaded, they are those of the full server, or, if no requests
+  /// follow the measured ones, those of a benchmark with these requests.
   std::vector<ServingNumber> numbers{};
 };
 

@@ -13,8 +13,8 @@
 
 namespace speclab {
 
-/// Where to continue after a disagreement if the last tokens occur in the input: only if they occur once, as
-/// published; or at the first place that is not before the old one.
+/// Where copying continues after a disagreement, if the last output tokens occur in the input. `unique`: only
+/// if they occur once, as published. `nearest`: at the first place that is not before the old one.
 enum class Realign { unique, nearest };
 
 struct AlignedCopyOptions {
@@ -45,7 +45,8 @@ class AlignedCopy {
     std::size_t source = 0;             ///< length of the input
     bool aligned = true;
     std::size_t at = 0;               ///< the alignment, or the last one
-    std::vector<std::size_t> places;  ///< every e, by the tokens before it, then ascending
+    std::vector<std::size_t> places;  ///< every place of the input that `match` tokens precede, ordered by
+                                      ///< these tokens, then ascending
   };
 
   /// Requires vocab >= 1, source >= 0, match >= 1, length >= 0.

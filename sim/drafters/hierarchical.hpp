@@ -25,7 +25,7 @@ class HierarchicalDrafter {
  public:
   struct Memory {
     typename Inner::Memory settled;  ///< the inner drafter's memory of the settled context
-    typename Inner::Memory working;  ///< its memory with the tokens drafted in this round
+    typename Inner::Memory working;  ///< the inner drafter's memory with the round's drafted tokens, too
     RoundScratch<Real> scratch;
     std::uint32_t rounds = 0;
   };

@@ -21,7 +21,8 @@
 
 namespace speclab {
 
-/// Position numbers that rows give without a pass over them. Only n-gram rows give any.
+/// Holds the numbers of position rules that rows give without a pass over them. Only n-gram rows give any, so
+/// that this template, which serves all other rows, is empty.
 template <class Rows>
 class RowNumbers {
  public:
@@ -150,7 +151,7 @@ class ContextFacts<Rows, AnyPositionRule> {
   mutable std::vector<Kept> kept_;
 };
 
-/// Stores the draft's largest probability, computed in the same way.
+/// Stores the draft's largest probability by context, computed when it is first needed.
 template <class Rows>
 class ContextFacts<Rows, ScheduledRule> {
  public:

@@ -114,7 +114,7 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
   const auto rounds = static_cast<double>(simulation.total());
   if (target.table() != nullptr) {
-    // Preparing a row costs about as much as eight plain rounds. Each of these reads several rows.
+    // Preparing a context's rows costs about as much as eight plain rounds, each of which reads several rows.
     const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
     return rounds >= 8 * static_cast<double>(contexts);
   }

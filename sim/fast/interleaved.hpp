@@ -28,8 +28,8 @@ inline constexpr std::size_t default_streams = 32;
 inline constexpr std::size_t max_streams = 64;
 static_assert(default_streams % philox_batch == 0 && max_streams % philox_batch == 0);
 
-/// One step of one sequence: its state, and the random word of its acceptance draw. The prefetches get the
-/// word that selects a token.
+/// One step of one sequence: the state of its round, and the random word of its acceptance draw. The word
+/// that selects a token is passed to the prefetches.
 struct Step {
   const RoundState& state;
   std::uint64_t acceptance_word;
@@ -41,7 +41,7 @@ struct Step {
 enum class StepOutcome : std::uint8_t {
   not_emitted = 0,  ///< continue with the state `no`
   emitted = 1,      ///< continue with the state `yes`
-  again = 2         ///< repeat the state: this block gave no token
+  again = 2         ///< repeat the state, since this block gave no token
 };
 
 /// The sequences of one thread. `Steps` is the pair of models, shared by all threads:

@@ -65,7 +65,7 @@ class LaneDrafts {
   std::uint32_t context_after(std::size_t lane, std::int32_t node) const {
     return node < 0 ? places_[lane].context : nexts_[index(lane, node)];
   }
-  /// Returns whether a token was drafted there, or may still be.
+  /// Returns whether a token was drafted after the node, or may still be.
   bool has_child(std::size_t lane, std::int32_t node) const {
     const auto& children = shape_.tree.children(node);
     return !children.empty() && token(lane, children.front()) != no_token;
@@ -175,8 +175,9 @@ class LaneDrafts {
     }
   }
 
-  /// Returns the sum of the draft's row without the siblings before a node. If the difference to 1 would have
-  /// few digits left, it takes a pass over the row; draws by passes are frequent there, too.
+  /// Returns the sum of the draft's row without the siblings before `node`: 1 minus their probabilities, or,
+  /// where this difference would have few digits left, a sum over the row. Draws by passes are frequent
+  /// there, too.
   double left_before(std::size_t lane, std::int32_t node, std::uint32_t context) const {
     constexpr double least_difference = 0x1p-20;
     double left = 1;

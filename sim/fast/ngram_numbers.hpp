@@ -100,7 +100,8 @@ class NgramNumbers {
     double smallest_ratio() const override {
       return std::min(1.0, 1 / numbers_.rows_.largest_ratio(context_));
     }
-    /// Returns 1 less the other tokens, or a sum where rounding would show.
+    /// Returns 1 minus the draft's probability of the tokens with p >= bar. If so little is left that
+    /// rounding would show, sets `missing`, and a pass computes the numbers.
     double draft_below(double bar) const override {
       constexpr double least = 1e-6;
       double below = 1;

@@ -56,7 +56,8 @@ class NgramPairDecoder {
       cursor.drawn.next = select(own, slot.own.next, slot.other.next);
       cursor.drawn.acceptance = select(own, slot.own.acceptance, slot.other.acceptance);
       const NgramTable::Context& context = table_->context(cursor.context);
-      // The step will read one of these, whichever token was drawn.
+      // The step reads the context after the drawn token. If the token was drawn in a shorter context, the
+      // step also reads its probabilities in the longest one: listed there, or those of the empty context.
       __builtin_prefetch(&table_->context(cursor.drawn.next));
       if (cursor.drawing != cursor.context && cursor.drawn.token >= 0) {
         __builtin_prefetch(&table_->home(context, cursor.drawn.token));

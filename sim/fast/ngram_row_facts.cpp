@@ -9,7 +9,8 @@
 
 namespace speclab {
 
-/// In each list, the first token from the top counts that no longer context lists.
+/// Looks at the lists of a context and of its suffixes. Each is in increasing order of the ratio, so that
+/// only its last token counts that no longer context lists.
 double NgramRows::largest_ratio(std::uint32_t context) const {
   double largest = 0;
   double weight = 1;
@@ -27,7 +28,8 @@ double NgramRows::largest_ratio(std::uint32_t context) const {
   }
 }
 
-/// With b the weight of backing off,
+/// Returns sum p ln p over the row of a context. With b the back-off weight, the tokens that the context does
+/// not list have b times their probability p after the suffix:
 ///     sum over unlisted of b p ln (b p) = b sum p ln p + b ln b sum p.
 double NgramEntropies::minus_entropy(std::uint32_t at) const {
   double known = kept_[at].load(std::memory_order_relaxed);

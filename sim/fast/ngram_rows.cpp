@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-/// Number of draws from the envelope of a residual. After them it is drawn by a pass over the vocabulary.
+/// Maximum number of draws from the envelope of a residual; then a pass over the vocabulary draws from it.
 constexpr std::uint32_t max_residual_draws = 64;
 
 }  // namespace
@@ -63,7 +63,7 @@ NgramRows::NgramRows(const NgramModel& target, const NgramModel& draft) : table_
     while (most < here && !excluded.compare_exchange_weak(most, here, std::memory_order_relaxed)) {
     }
   });
-  // A context has at most as many suffixes as tokens, and each of them can exclude tokens.
+  // A context has no more suffixes than tokens, and each suffix can exclude tokens.
   least_draft_support_ = std::max(0, least_draft_support_ - max_ngram_order * excluded);
 }
 

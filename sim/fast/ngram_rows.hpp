@@ -55,7 +55,7 @@ class NgramRows {
   /// needed.
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // These functions do the same as those of TableRows.
+  // TableRows explains the functions that follow.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
@@ -66,7 +66,7 @@ class NgramRows {
     const Node& node = nodes_[context];
     return side == target_side ? node.target_back_off : node.draft_back_off;
   }
-  /// Returns the largest p / q of both rows.
+  /// Returns the largest p / q of a token in a context's two rows.
   double largest_ratio(std::uint32_t context) const;
   Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const {
     scratch.resize(static_cast<std::size_t>(vocab()));

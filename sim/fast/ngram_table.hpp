@@ -178,7 +178,8 @@ class NgramTable {
     return context.backoff[side] * (lower / contexts_[context.suffix].scale[side]);
   }
 
-  /// Searches from `at` down, where the two models' probabilities are multiplied by `weight`.
+  /// Searches for the token in the context `at`, then in its suffixes. The two models' probabilities after
+  /// `at` are multiplied by `weight`.
   Found find_below(std::uint32_t at, Token token, Probabilities weight) const;
 
   std::int32_t vocab_;

@@ -64,9 +64,9 @@ class RatioLists {
     });
     for (const RatioSearch& search : searches) __builtin_prefetch(&sums_[search.at]);
   }
-  /// Continues from there: moves each search to the last entry from which the rest of the list still exceeds
-  /// `goal`, which must be below the total here. If goal is uniform below the total, this draws a term of (p
-  /// - scale q)+.
+  /// Continues where find_above ended: moves each search on to the last entry from which the sum over the
+  /// rest of the list still exceeds `goal`. goal must be below the sum from the search's entry on. If goal is
+  /// uniform below that sum, this draws a term of (p - scale q)+.
   void find_drawn(std::span<RatioSearch> searches) const {
     for (RatioSearch& search : searches) {
       ++search.at;  // the first entry is above the goal

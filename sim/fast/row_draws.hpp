@@ -88,7 +88,7 @@ class DrawBlocks {
   std::vector<std::uint32_t> words_;
 };
 
-/// Number of draws at one site. After them a token that may not be drawn is removed by a pass over the row.
+/// Maximum number of draws at one site; then a pass over the row removes the tokens that may not be drawn.
 inline constexpr std::uint32_t max_redraws = 64;
 
 /// Repeats draws whose token may not be drawn, each with its site's next block: refused(i) says so for

@@ -49,7 +49,7 @@ class TruncatedRows {
   void prefetch(std::uint32_t context) const { __builtin_prefetch(&kept_[context]); }
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // These functions do the same as those of TableRows.
+  // TableRows explains the functions that follow.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
@@ -65,7 +65,7 @@ class TruncatedRows {
     std::array<double, 2> probability;
     std::array<double, 2> sum;
   };
-  /// In rising order of target over draft; equal ratios are ordered by token.
+  /// Tokens of a context, in increasing order of target / draft; equal ratios are ordered by token.
   using Entries = std::vector<Entry>;
 
   Entries found(std::uint32_t context) const;

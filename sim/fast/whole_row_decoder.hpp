@@ -80,8 +80,8 @@ class WholeRowStreams {
     Tally tally = {};
     decltype(verification_of<double>(std::declval<const Rule&>(), RowFacts<double>{})) verification;
   };
-  /// Acceptance rates of these rules are not computed from whole rows: each is that of one token drafted in
-  /// the context.
+  /// True for rules whose acceptance rates are not computed from whole rows. The acceptance rate of a context
+  /// is then that of one token drafted in it.
   static constexpr bool coupled = std::same_as<Rule, GumbelRule>;
   static constexpr bool samples_rates = PositionForm<Rule> || coupled;
 
@@ -194,7 +194,7 @@ class WholeRowStreams {
       const Token excluded = excluded_[i];
       draw_without(rows_, target_side, std::span(&excluded, 1), draws[i], blocks_);
       if (draws[i].token != no_token) continue;
-      // No other token has a probability, so only rounding made the draft's token be rejected.
+      // Only rounding made the rule reject the draft's token, because no other token has a probability.
       draws[i].token = excluded;
       rows_.find(draws[i]);
     }
@@ -219,7 +219,8 @@ class WholeRowStreams {
     }
   }
 
-  /// Drafts one token more where all were accepted; its acceptance rate stands for that of its context.
+  /// Drafts one more token where all drafted tokens were accepted. Its acceptance rate stands for that of the
+  /// context in which the bonus is drawn.
   void probe() {
     probes_.clear();
     for (const std::size_t lane : active_) {

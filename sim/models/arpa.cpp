@@ -53,7 +53,7 @@ class Reader {
     read_unigrams();
     for (std::size_t n = 2; n <= std::min(order, counts_.size()); ++n) read_ngrams(n);
     if (order < counts_.size()) {
-      // These back-off weights would only serve longer n-grams.
+      // Only longer n-grams, which are not read, would use these back-off weights.
       for (ListedNgram& ngram : list_.levels.back()) ngram.backoff = 1;
     } else if (line_ != "\\end\\") {
       fail(fmt::format("found \"{}\"", line_), "expected \\end\\");

@@ -14,9 +14,8 @@ struct ArpaModel {
   Vocabulary vocabulary;
 };
 
-/// Default of the largest distance from 1 that the sum of a listed row may have. Rounded digits, pruning and
-/// words that were left out give errors of percents; a damaged file, or one of another kind of model, gives
-/// more.
+/// Default limit on |sum - 1| of a row as an ARPA file lists it. Rounded digits, pruning and left-out words
+/// give errors of percents; a damaged file, or one of another kind of model, gives more.
 constexpr double usual_arpa_row_error = 0.2;
 
 /// Writes base-10 logarithms with 17 digits, -99 for zero. Tokens appear as `vocabulary.text`, in the order

@@ -203,7 +203,7 @@ Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch
     scratch.resize(logits.size());
     row_of_logits(logits, how_, scratch);
   });
-  // A logit that is not a number makes the whole row so.
+  // If one logit is NaN, the whole row is.
   if (std::isnan(scratch.front())) {
     throw ModelError(fmt::format(
         "{}: its row after {} tokens holds no numbers; the file is damaged, or the model's weights "

@@ -16,14 +16,14 @@
 namespace speclab {
 
 struct GgufOptions {
-  /// Maximum of tokens of a context; 0: as many as the model was trained for, at most 4096.
+  /// Maximum number of tokens in a context; 0: as many as the model was trained for, at most 4096.
   std::int32_t context = 0;
-  /// Tokens of every run. A fixed number makes a row depend on its context alone, to the last bit: shorter
-  /// runs are filled up. 0: a run has as many tokens as are new; rows then depend on which tokens share a
-  /// run, by more than rounding if weights are quantised.
+  /// Number of tokens in every run. If it is fixed, a row depends on its context alone, to the last bit,
+  /// because shorter runs are filled up. 0: a run has only the new tokens; rows then depend on which tokens
+  /// share a run, by more than rounding if weights are quantised.
   std::int32_t batch = 1;
   std::int32_t threads = 1;  ///< threads of one run
-  /// Bytes for kept rows, so that a context that comes again costs no run; 0: none are kept.
+  /// Bytes for kept rows, which save a run when a context occurs again; 0: no rows are kept.
   std::size_t kept_rows = std::size_t{64} << 20U;
 
   bool operator==(const GgufOptions&) const = default;

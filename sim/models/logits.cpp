@@ -19,7 +19,7 @@
 #ifndef SPECLAB_LOGITS_ONCE
 #define SPECLAB_LOGITS_ONCE
 namespace speclab {
-/// Bounds on probabilities; the probabilities above each are summed in one pass.
+/// Bounds on probabilities. One pass over a row sums, for each bound, the probabilities above it.
 using PBounds = std::array<double, 3>;
 }  // namespace speclab
 #endif
@@ -188,7 +188,8 @@ void find_largest(std::span<const float> logits, std::size_t k, std::vector<Rank
   std::sort_heap(best.begin(), best.end());
 }
 
-/// Returns how many of these, the larger first, reach `share`; at least one.
+/// Returns how many of the values, taken from the front, add up to `share` or more; at least one. `ordered`
+/// begins with the largest.
 std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
   double running = 0;
   std::size_t keep = 0;

@@ -37,7 +37,7 @@ struct NgramLevel {
   std::vector<NgramContext> contexts;
   std::vector<Token> tokens;  // ascending within a context
   std::vector<double> probabilities;
-  /// By context: 1 / (sum of the row). Empty if rows are taken as listed.
+  /// 1 / (sum of the row) for each context. Empty if rows are taken as listed.
   std::vector<double> scales;
   /// An open-addressing table of 1 + position in `contexts`; 0 is empty.
   std::vector<std::uint32_t> slots;

@@ -65,7 +65,7 @@ class NgramModel {
   /// back-off model, with probabilities and weights to the power 1/T, renormalised. Returns none for other
   /// options, or if a row's sum would be 0 or the difference of numbers 2^12 times as large.
   std::optional<NgramModel> adjusted(const Adjustment& how) const;
-  static constexpr double least_temperature = 0.1;  ///< powers of 1e-30 are then far from the smallest double
+  static constexpr double least_temperature = 0.1;  ///< 1e-30 becomes 1e-300, which a double still holds
 
   /// Returns the largest |sum - 1| over the rows of the empty context and of up to `samples` known contexts
   /// of each length, evenly spaced.

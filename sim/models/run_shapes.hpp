@@ -20,8 +20,8 @@ struct TextRuns {
   /// that shape, also those of the prompt, and the last one is filled up, as with the option "batch" of a
   /// model.
   bool prompt_at_once = false;
-  /// Only for a fixed shape: this many tokens at the prompt's beginning are computed before the rest, so that
-  /// other tokens stand at other places of their runs.
+  /// Used with a fixed shape only: the number of tokens at the prompt's beginning that are computed before
+  /// the rest, so that all later tokens have other places in their runs.
   std::int32_t ahead = 0;
 
   bool operator==(const TextRuns&) const = default;

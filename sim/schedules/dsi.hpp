@@ -38,7 +38,7 @@ class DsiCycle {
 
   /// Runs until the rejection after `accepted` drafts is found; returns how long that takes.
   double run(std::uint64_t accepted) {
-    // Multiples of c and sums of ones coincide only up to rounding.
+    // Draft runs end at multiples of c, and a target run lasts 1. Ends that coincide may differ by rounding.
     constexpr double together = 1e-9;
     while (true) {
       // A server that becomes free at this moment is taken before another one.

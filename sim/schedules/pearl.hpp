@@ -40,7 +40,7 @@ Elapsed run_schedule(const Pearl& schedule, const Acceptances& text, Events& eve
       for (std::uint64_t i = 0; i < schedule.gamma; ++i) {
         const double at = start + schedule.c * static_cast<double>(i);
         const EventKind kind = accepted < looked_at ? EventKind::dropped_run : EventKind::draft_run;
-        // A rejected first token of pre-verify is among the dropped ones.
+        // The dropped tokens include a first token that pre-verify rejected.
         events.add({at, at + schedule.c, {TrackKind::draft}, kind, 1});
       }
       target_run(events, start, looked_at, accepted);

@@ -18,7 +18,7 @@ namespace speclab {
 
 namespace {
 
-// These do not depend on the locale: bytes of UTF-8 sequences are letters.
+// These functions do not depend on the locale. They take all bytes of longer UTF-8 sequences for letters.
 bool is_space(char c) { return c == ' ' || ('\t' <= c && c <= '\r'); }
 bool is_letter_or_digit(char c) {
   return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') ||
@@ -240,7 +240,7 @@ std::vector<Token> Vocabulary::tokens(std::string_view text) const {
   }
   const std::optional<Token> unknown = find("<unk>");
   for_each_chunk(text, [&](std::string_view chunk) {
-    // Lists from elsewhere hold entries such as "<s>" that splitting would break.
+    // Word lists of other programs have entries such as "<s>", which splitting into words would break.
     if (const auto whole = find(chunk)) return tokens.push_back(*whole);
     for_each_word(chunk, [&](std::string_view word) {
       const std::optional<Token> token = find(word);

@@ -46,7 +46,7 @@ void add_backend_option(Verb& verb) {
 }
 
 int thread_option(const Values& values) {
-  // Each thread takes its own stack and tables.
+  // The number is limited because each thread takes its own stack and tables.
   constexpr int most = 4096;
   const int threads = values["threads"].as<int>();
   if (threads < 0 || threads > most) {

@@ -14,7 +14,8 @@ namespace speclab {
 
 namespace {
 
-/// No mistyped name of the program is longer. Comparing two names takes time in the product of their lengths.
+/// Longer words are compared with no name, because comparing takes time in the product of the two lengths. No
+/// mistyped name of the program is so long.
 constexpr std::size_t longest_compared = 100;
 
 /// Returns the number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.

@@ -19,7 +19,7 @@ constexpr double line_height = 17;
 /// follow below.
 Drawing unpainted(const Figure& figure, double bottom, const std::string& label);
 
-/// Returns the approximate width of the drawn text.
+/// Returns the approximate width of the text when it is drawn, in the drawing's units.
 double drawn_width(std::string_view text);
 /// Breaks the text at spaces into lines of at most `width`. Text beyond `most` lines is cut, with "…".
 std::vector<std::string> wrapped(const std::string& text, double width, std::size_t most);

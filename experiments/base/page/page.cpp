@@ -244,7 +244,7 @@ std::string rest_text(const Section& section) {
   return text + (text.empty() ? "Notes" : "notes");
 }
 
-/// `alone`: the section shares the page's heading and headline.
+/// `alone`: it is the page's only section, and has the page's heading and headline.
 void write_section(Out out, const Section& section, bool alone) {
   fmt::format_to(out, "<section id=\"{}\">\n", section.id);
   if (alone) {

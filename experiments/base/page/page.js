@@ -17,7 +17,7 @@ button.addEventListener("click", () => {
   wear(theme);
 });
 
-// On paper all is open, also where the style sheet cannot open it.
+// Printing opens all folded parts, also where the style sheet cannot open them.
 const shut = () => document.querySelectorAll("details:not([open])");
 addEventListener("beforeprint", () => { for (const one of shut()) one.open = true, one.dataset.paper = ""; });
 addEventListener("afterprint", () => {
@@ -154,7 +154,7 @@ function interactive(figure) {
     let best = null, least = most;
     data.series.forEach((series, s) => series.px.forEach((px, i) => {
       if (!drawn(s, i)) return;
-      // A line's vertices yield to points at the same place, which have an interval.
+      // At one place a point is preferred to a line's vertex, because the point has an interval.
       const distance = Math.hypot(px - x, series.py[i] - y) + (series.line ? 1 : 0);
       if (distance < least) least = distance, best = { s, i };
     }));

@@ -176,7 +176,7 @@ Drawing draw_timelines(const Figure& figure) {
   for (std::size_t row = 0; row < labels.size(); ++row)
     drawing.plot += row_label(labels[row], axis.from, (tops[row] + tops[row + 1]) / 2);
   const std::vector<std::size_t> colours = colours_of(kinds, false);
-  // For the script each kind is a series whose points are the middles of its blocks.
+  // The page's script takes each kind as a series whose points are the middles of its blocks.
   Figure blocks = figure;
   std::vector<Placed> places;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

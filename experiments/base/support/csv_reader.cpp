@@ -17,7 +17,8 @@ namespace speclab {
 
 namespace {
 
-/// The first number after such a mark is none, so that its line would be taken for a header.
+/// Refuses a byte order mark: the field after it is not read as a number, so that the first line would be
+/// taken for a header.
 void refuse_byte_order_mark(std::string_view text, const std::string& file) {
   if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
     throw std::invalid_argument(fmt::format("{}: {}", file, problem));

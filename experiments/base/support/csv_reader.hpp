@@ -44,8 +44,9 @@ struct NumberRow {
   std::vector<double> numbers;
 };
 
-/// Every line as numbers between commas. Throws std::invalid_argument ("file:2: "x" is not a number") for
-/// other fields, and for an empty one: after a comma at the end a number may be lost.
+/// Returns the numbers of every line, which commas separate. Throws std::invalid_argument ("file:2: "x" is
+/// not a number") for other fields, and for an empty one: a line that ends with a comma may have lost a
+/// number.
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file);
 
 /// The names that a header may give a column, with the one that messages show first.

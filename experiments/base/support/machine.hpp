@@ -19,7 +19,7 @@ std::optional<double> available_memory();
 /// Returns the peak memory of this process so far, in bytes.
 std::uint64_t peak_memory();
 
-/// Limits the number of working threads while it lives; 0: as many as there are cores.
+/// Limits the number of working threads during its lifetime; 0: as many as there are cores.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads);

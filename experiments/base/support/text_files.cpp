@@ -35,7 +35,7 @@ std::vector<fs::path> text_files(const fs::path& folder) {
         "until there); give a folder that holds the texts alone",
         folder.string(), max_files, max_gib, files.size(), gib));
   }
-  // The files found until there are not those of the folder.
+  // After an error the list is incomplete, so that it is not used.
   if (error) {
     throw ModelError(
         fmt::format("{}: a folder in it cannot be read ({}); give one that holds the texts alone",

@@ -56,7 +56,7 @@ std::shared_ptr<const Vocabulary> gguf_vocabulary(const std::string& file, bool 
       path, file, chat);
 }
 
-/// Returns the model with rows over the tokens of another file.
+/// Returns the model of `own.file` with its rows mapped to the tokens of another GGUF file, `own.tokens_of`.
 BuiltModel mapped(const GgufParameters& own, const std::string& path,
                   const std::shared_ptr<const GgufModel>& model,
                   const std::shared_ptr<const GgufTokenizer>& tokenizer, const ModelRequest& request) {

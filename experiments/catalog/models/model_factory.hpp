@@ -47,9 +47,10 @@ class ModelFactory {
   /// Returns a model without sampling options. Throws ConfigError.
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);
 
-  /// Returns a thing that several models share: `make(parts..., where)`, called at the first use with equal
-  /// parts. `make` must capture nothing, so that it depends on nothing else; `where` serves for errors and
-  /// for things shared in turn. If `make` throws, nothing is stored.
+  /// Returns an object that several models share. The first use with these `parts` calls `make(parts...,
+  /// where)`; later uses with equal parts get the same object. `make` must capture nothing, so that its
+  /// result depends on the parts alone; it uses `where` for errors and for objects that it shares in turn. If
+  /// `make` throws, nothing is stored.
   template <class Make, class... Parts>
   auto shared(Make make, const std::string& path, const Parts&... parts) {
     static_assert(std::is_empty_v<Make>, "captures what is not in the parts");

@@ -29,7 +29,7 @@ struct ModelRequest {
   const CorpusConfig* corpus;                 ///< training text; null if the config has none
   std::string corpus_path;                    ///< JSON pointer of the corpus, for errors
   const Model* target;                        ///< the target of a draft; null for a target
-  std::optional<std::int32_t> default_vocab;  ///< for drafts that state none; empty: the target's
+  std::optional<std::int32_t> default_vocab;  ///< vocabulary of a draft that states none; empty: the target's
 };
 
 /// The facts about a model before it is built; empty if only the built model knows.

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::chrono::seconds between_looks{2};
 
-/// Returns the tasks of an array, limited to `at_once` at a time.
+/// Returns `tasks` as sbatch --array takes them, such as "1-8%2", which lets at most `at_once` = 2 tasks run
+/// at a time.
 std::string limited(const std::string& tasks, int at_once) {
   return at_once > 0 ? fmt::format("{}%{}", tasks, at_once) : tasks;
 }

@@ -139,7 +139,8 @@ ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const Benc
           tokens_per(speeds.tokens, speeds.time, possible_speedups(entry, most), confidence), independence)};
 }
 
-/// Throws ConfigError for a task whose intervals cannot be looked at.
+/// Throws ConfigError if the config's "until" cannot be used for the task: its metric has no interval here,
+/// or the first look has too few sequences or too many rounds.
 void require_looks(const Config& cell, const BenchmarkTask& task, const std::string& path) {
   using enum Metric;
   const UntilConfig& until = *cell.simulation.until;

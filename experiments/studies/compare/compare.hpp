@@ -37,8 +37,9 @@ struct CompareSection {
   std::optional<std::vector<std::string>> only_tasks, only_drafters;
 };
 
-/// Fewer sequences have no intervals: where 15% of texts can be copied and the rest cannot, Student's t
-/// covers .74 of 8 at 95%. From so many on skewness is corrected for (ratio_interval).
+/// Least number of sequences that get intervals. Where 15% of texts can be copied and the rest cannot,
+/// Student's t on 8 sequences covers .74 at 95%. From this number on the skewness is corrected for
+/// (ratio_interval).
 inline constexpr std::uint64_t least_judged_sequences = least_skewed_batches;
 
 /// The numbers of one run of a drafter on a task; empty if they cannot be estimated.

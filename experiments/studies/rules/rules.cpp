@@ -60,7 +60,7 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
 
 /// Tests equality. Throws Stopped.
 EqualityResult tested_equality(const Config& config, const Setup& setup, const Control& control) {
-  // Progress counts rounds, and the test has none.
+  // The experiment's progress counts rounds, and the test has none.
   const Control silent{.stop = control.stop, .progress = [](std::uint64_t) {}};
   auto test = test_equality(setup, config.gamma, config.section<CheckSection>(), silent);
   if (!test) throw Stopped{};

@@ -65,7 +65,7 @@ bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& 
   return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
     const double a = probability_under(one, seen.first);
     const double b = probability_under(other, seen.first);
-    // A sequence that only one of them can emit distinguishes them, however rare it is.
+    // A sequence that only one of the two rules can emit distinguishes them, however rare it is.
     return (a > 0) == (b > 0) && std::abs(a - b) < same;
   });
 }

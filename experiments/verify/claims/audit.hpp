@@ -27,7 +27,7 @@ struct JudgedClaim : ClaimWords {
   std::string inputs;   ///< "from 2.1, to 2.36"
   ClaimVerdict verdict = ClaimVerdict::not_decidable;
   std::string assumption;  ///< assumption of the formula
-  /// With `needs_assumption`: the verdict if the assumption holds.
+  /// Set if the verdict is `needs_assumption`: the verdict if the assumption holds.
   std::optional<ClaimVerdict> under_assumption;
   /// The bounds that the formula gives for the inputs as printed, and for all inputs that round to them. Both
   /// bounds of a value are equal; a bound that is not finite does not limit.

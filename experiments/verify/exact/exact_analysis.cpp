@@ -71,7 +71,7 @@ int memory_of(const Setup& setup) {
 /// Throws ConfigError, before models are built, for a config that `speclab exact` cannot analyse.
 void check_exact(const Config& config) {
   check_setup(config);
-  // Only shapes of trees are measured, and exact does not support trees.
+  // Only rules of trees have measured parameters (the shape), and exact does not support trees.
   if (config.rule.entry().measure || !make_rule(config.rule, 1).sampled->decides_by_position()) {
     throw ConfigError("/rule/kind",
                       "exact needs a rule of one draft that decides position by position, such as token or "

@@ -57,7 +57,7 @@ struct RoundQuantities {
 using RoundNumbers = RoundQuantities<double>;
 using RoundIntervals = RoundQuantities<Interval>;
 
-/// The tokens per target step by the formula in which each acceptance depends on the one before.
+/// Tokens per target step by the formula in which an acceptance depends on the acceptance before it.
 struct FirstOrderFormula {
   double tokens_per_target_step = 0;
   double error_percent = 0;

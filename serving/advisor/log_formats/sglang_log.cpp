@@ -20,7 +20,8 @@ ModelLogs read_sglang_log(const LogSource& source) {
   TextLine longest;
   double max_length = 0;
   for (const TextLine& line : source.lines()) {
-    // This is the line of the server's arguments, at its start. Without speculation they are None.
+    // The line at the log's start with the server's arguments has this text. Without speculation the argument
+    // is None.
     if (number_after(line.text, sglang_steps))
       log.gamma = static_cast<double>(checked_draft(line.where, count_after(line, sglang_steps)));
     if (line.text.find("Decode batch") == std::string::npos) continue;
