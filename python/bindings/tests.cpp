@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -64,7 +65,7 @@ std::uint64_t samples_for(std::size_t sequences, std::size_t length, double dist
                           double power) {
   if (sequences < 2) {
     // A single other sequence is enough.
-    return static_cast<std::uint64_t>(std::ceil(std::log1p(-power) / std::log1p(-distance)));
+    return static_cast<std::uint64_t>(std::ceil(std::min(std::log1p(-power) / std::log1p(-distance), 1e18)));
   }
   return planned_samples(2 * distance, static_cast<int>(sequences) - 1, joint_level(level, length, false),
                          power);

@@ -54,6 +54,16 @@ def test_faults_are_found(fault):
     assert "worst" in str(result) and "different" in result._repr_html_()
 
 
+def test_smaller_distances_need_more_samples():
+    """Where one sequence alone is possible, another one is seen in N samples with probability 1 - (1 - distance)^N. No
+    number falls where 64 bits hold it no more."""
+    for sequences in (1, 8):
+        planned = [speclab._core.samples_for(sequences, 3, distance, 1e-6, 0.9) for distance in (0.5, 1e-3, 1e-12, 1e-18, 1e-19, 1e-30, 1e-300)]
+        assert planned == sorted(planned)
+    assert 1 - (1 - 1e-3) ** 2302 >= 0.9 > 1 - (1 - 1e-3) ** 2301
+    assert speclab._core.samples_for(1, 3, 1e-3, 1e-6, 0.9) == 2302
+
+
 def test_stated_power_holds():
     """Samplers of single tokens at just the total variation that was asked for: the share that is found is the stated
     power or more. 200 repeats; under power = .9 fewer than 160 have probability below 1e-5."""
