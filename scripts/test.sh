@@ -19,7 +19,7 @@ scripts/setup.sh test
 # is missing.
 python_environment() {
   case $preset in
-    release | cuda) ;;
+    release | cuda | asan) ;;
     *) missing="the preset $preset does not build it"; return 1 ;;
   esac
   for python in python3 python3.14 python3.13 python3.12 python3.11; do

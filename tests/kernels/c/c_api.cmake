@@ -9,12 +9,13 @@ target_link_libraries(c_api PRIVATE speclab_options speclab::kernels_c)
 add_test(NAME kernels/c_api_c COMMAND c_api)
 
 find_package(Python3 COMPONENTS Interpreter)
-# A sanitizer's runtime would have to be loaded before Python.
-if(Python3_FOUND AND NOT SPECLAB_SANITIZE)
+# ThreadSanitizer's runtime would have to be loaded before Python.
+if(Python3_FOUND AND NOT SPECLAB_SANITIZE MATCHES thread)
   add_test(NAME kernels/c_api_python COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/kernels/c/c_api.py
     $<TARGET_FILE:speclab_kernels_c> ${PROJECT_VERSION} ${CMAKE_NM} ${PROJECT_SOURCE_DIR}/kernels/python)
   add_test(NAME kernels/bench_torch_dry_run COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/bench_torch.py
     --dry-run --library $<TARGET_FILE:speclab_kernels_c>)
+  set_tests_properties(kernels/c_api_python kernels/bench_torch_dry_run PROPERTIES ENVIRONMENT "${python_runtime}")
 endif()
 
 if(SPECLAB_HAS_CUDA)
