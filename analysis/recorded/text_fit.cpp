@@ -141,7 +141,7 @@ std::vector<std::string> misfit_sentences(const TextFit& fit) {
   }
   if (fit.too_small == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, with what rare tokens may add at most {:.4g}, less than 1: the text was sampled at a lower temperature than its column, or greedily; or the logarithms are not natural; or the column was cut (top-k, top-p), of which say --cut.",
+        "The mean of q/p is {:.4g}, with what rare tokens may add at most {:.4g}, less than 1: the text was sampled at a lower temperature than its column, or greedily; or the logarithms are not natural; or the column was cut (top-k, top-p): give --cut.",
         fit.ratio_mean, fit.ratio_below));
   }
   if (fit.entropy == FitVerdict::does_not_fit) {

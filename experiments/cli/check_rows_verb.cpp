@@ -44,15 +44,15 @@ int check_rows_main(const Values& values) {
 Verb check_rows_verb() {
   Verb verb{
       .name = "rows",
-      .sentence = "how rows of a neural model change with the tokens of its runs",
+      .sentence = "measure how rows of a neural model change with the number of tokens in a run",
       .line = "speclab check rows CONFIG.json [options]",
       .about =
-          R"(Measures how the rows of a neural target change with the number of tokens of its runs, which verification of
-a draft makes greater. The target writes a text for each of the simulation's trials, of its length, in runs of one
-token; then the rows of the same contexts are computed in runs of a fixed number of tokens (a model's "batch"), and
-as a server does it: the prompt in one run, then one token a run, or several. Bits, total variation, largest
-difference of a logit, and how often the likeliest token is another one.
-Exit code: 0; 1 when rows of runs of a fixed shape depend on the place of a token in its run, 2 for bad input,
+          R"(Measures how the rows of a neural target change with the number of tokens of its runs, which is
+larger when a draft is verified. For each of the simulation's trials the target writes a text in runs of one
+token. The rows of the same contexts are then computed in runs of a fixed number of tokens (a model's "batch"), and
+as a server does it: the prompt in one run, then one or several tokens per run. It prints how many rows differ
+in their bits, their total variation, the largest difference of a logit, and how often the likeliest token changes.
+Exit code: 0; 1 if rows of runs with a fixed shape depend on the place of a token in its run, 2 for bad input,
 130 interrupted.)",
       .examples =
           R"(  speclab check rows configs/neural_smollm2.json --set cases=null --set simulation.trials=32
@@ -61,7 +61,8 @@ Exit code: 0; 1 when rows of runs of a fixed shape depend on the place of a toke
       .positional = "config",
       .run = check_rows_main};
   add_config_options(verb);
-  verb.add<std::vector<std::int32_t>>("run", "tokens of a run, once or more often (default 2, 4 and 8)");
+  verb.add<std::vector<std::int32_t>>("run",
+                                      "tokens of a run; may be given several times (default 2, 4 and 8)");
   verb.add("json", "print JSON");
   return verb;
 }

@@ -67,14 +67,14 @@ Verb check_verb() {
           R"(Tests that speculative decoding of the config's target has the distribution of plain decoding:
 whole sequences of the first tokens (Pearson's chi-squared, G, and exact tails of rare ones), and
 each token given those before it. With at most 100,000 possible sequences the target's distribution
-is computed from its rows; else a second sample, of plain decoding, stands for it. p-values are
+is computed from its rows; otherwise it is estimated from a second sample, of plain decoding. p-values are
 adjusted (Holm) so that the chance of a false alarm is the level. The config's "check" section sets
 samples, tokens, level and power.
-With --samples FILE it tests the sequences of that file instead, from anybody's sampler: JSON lines, each
-a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per sequence. If
-they differ, it says which rule or planted fault they are most like.
-Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.
-speclab check kernels and speclab check rows have options of their own (--help).)",
+With --samples FILE it tests the sequences of that file instead, which any sampler may have written: JSON
+lines, each a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per
+sequence. If they differ, it names the rule or planted fault that explains them best.
+Exit code: 0 equal, 1 different, 2 bad input, 130 interrupted.
+speclab check kernels and speclab check rows have their own options (--help).)",
       .examples =
           R"(  speclab check configs/check_token.json
   speclab check configs/check_token.json --set rule.kind=fault-resample-target
@@ -86,7 +86,7 @@ speclab check kernels and speclab check rows have options of their own (--help).
       .verbs = {check_kernels_verb(), check_rows_verb()}};
   add_config_options(verb);
   verb.add("json", "print JSON");
-  verb.add<std::string>("samples", "test the sequences of this file");
+  verb.add<std::string>("samples FILE", "test the sequences of this file");
   add_page_option(verb);
   return verb;
 }

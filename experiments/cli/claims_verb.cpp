@@ -38,17 +38,17 @@ int claims_main(const Values& values) {
 Verb claims_verb() {
   Verb verb{
       .name = "claims",
-      .sentence = "say which numbers that others print follow from the inputs that they print",
+      .sentence = "say which published numbers follow from their published inputs",
       .line = "speclab claims [--only vllm-20780,...] [--out DIR] [--json]",
       .about =
-          R"(Judges the numbers of configs/claims, one file a source (docs/claims.md): each by the formula that
-its file names, for its inputs as printed and for all that round to them. A number follows, follows
-within the rounding of its inputs, does not follow, needs an assumption, which is named and under
-which the formula is judged all the same, or is not decidable. --out writes report.html with every
-number, results.csv and result.json.
+          R"(Judges the numbers of configs/claims, which has one file for each source (docs/claims.md). Each number
+is compared with the formula that its file names, for the printed inputs and for all inputs that round to
+them. There are five verdicts: a number follows, follows within the rounding of its inputs, does not follow,
+needs an assumption (which is named, and the formula is judged under it), or is not decidable. --out writes
+report.html with every number, results.csv and result.json.
 
-A number that does not follow is a finding, not a failure: the exit code is 0. It is 2 where a file
-cannot be read.
+A number that does not follow is a finding, not a failure: the exit code is 0. It is 2 if a file cannot be
+read.
 )",
       .examples = R"(  speclab claims
   speclab claims --only vllm-20780,spec-bench
@@ -56,8 +56,8 @@ cannot be read.
   speclab claims --checks
 )",
       .run = claims_main};
-  verb.add<std::string>("only", "comma-separated names of files, without .json; default all");
-  verb.add<std::string>("files", data_file("configs/claims").string(), "folder of the files");
+  verb.add<std::string>("only NAME,...", "names of files, without .json (default: all)");
+  verb.add<std::string>("files FOLDER", data_file("configs/claims").string(), "folder of the files");
   verb.add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
   verb.add("json", "print JSON");
   add_page_option(verb);

@@ -42,13 +42,12 @@ int compare_main(const Values& given) {
 Verb compare_verb() {
   Verb verb{
       .name = "compare",
-      .sentence = "drafters x gamma policies x tasks of real text, in one table and chart",
+      .sentence = "compare drafters and gamma policies on tasks of real text, in one table and chart",
       .line = "speclab compare CONFIG.json [options]",
       .about = R"(Compares drafters and gamma policies on held-out documents of real text, as the section
-"compare" of the config says: for every drafter on every task alpha by three estimators, tokens per
-target step, the speedup at every fixed gamma and under every policy, with intervals, and the paired
-difference of each policy to the best fixed gamma on shared random numbers. Writes what `speclab run`
-writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
+"compare" of the config says. For every drafter on every task it reports, with intervals, alpha by three
+estimators, tokens per target step, and the speedup at every fixed gamma and under every policy. Each policy is
+also compared with the best fixed gamma on the same random numbers. It writes the same files as `speclab run`. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 )",
       .examples = R"(  speclab compare configs/compare_tasks.json
   speclab compare configs/compare_tasks.json --only prose --drafter bigram
@@ -56,8 +55,8 @@ writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 )",
       .positional = "config",
       .run = compare_main};
-  verb.add<Words>("only", "name of a task: run this one, or those, when given again");
-  verb.add<Words>("drafter", "name of a drafter: run this one, or those, when given again");
+  verb.add<Words>("only NAME", "run only this task; may be given several times");
+  verb.add<Words>("drafter NAME", "run only this drafter; may be given several times");
   add_run_options(verb);
   return verb;
 }

@@ -60,7 +60,7 @@ std::string fish_lines(const Verb& verb, const std::string& where) {
   const std::string here = fmt::format("{}__fish_seen_subcommand_from {}", after, verb.name);
   for (const OptionHelp& option : option_helps(verb)) {
     out += fmt::format("complete -c speclab -n \"{}\" -l {}{} -d {}\n", here, option.name.substr(2),
-                       option.takes_value ? " -r" : "", shell_word(option.sentence));
+                       option.value.empty() ? "" : " -r", shell_word(option.sentence));
   }
   const std::string before =
       fmt::format("{}; and not __fish_seen_subcommand_from {}", here, verb_names(verb.verbs));
@@ -92,9 +92,9 @@ int completion_main(const Values& values) {
 
 Verb completion_verb() {
   return {.name = "completion",
-          .sentence = "completion of verbs and options for a shell",
+          .sentence = "print a script by which a shell completes verbs and options",
           .line = "speclab completion bash|zsh|fish",
-          .about = "Prints what makes a shell complete verbs and options, made from the verbs themselves.\n",
+          .about = "Prints a script by which the shell completes verbs and options.\n",
           .examples = R"_(  eval "$(speclab completion bash)"     # or in ~/.bashrc
   speclab completion fish > ~/.config/fish/completions/speclab.fish
 )_",

@@ -98,11 +98,11 @@ int copy_config(const Values& values) {
 Verb config_verb() {
   const Verb list{
       .name = "list",
-      .sentence = "names and titles of all, or of those that have a word",
+      .sentence = "print names and titles, of all or of those that contain a word",
       .line = "speclab config list [WORD]",
       .about =
-          "Prints the names and titles of the configs that come with the program, with a word those that have "
-          "it. Files of claims are listed with a word alone.",
+          "Prints the names and titles of the configs that come with the program, or of those that contain WORD. "
+          "Files of claims are listed only with a word, such as claims.",
       .examples = "  speclab config list\n  speclab config list paper\n",
       .positional = "word",
       .optional_positional = true,
@@ -115,24 +115,25 @@ Verb config_verb() {
                   .positional = "name",
                   .run = show_config};
   Verb copy{.name = "copy",
-            .sentence = "write one into the working folder, to be changed",
+            .sentence = "copy one to the working folder, to change it",
             .line = "speclab config copy NAME [--to FILE]",
-            .about = "Writes a config that comes with the program into the working folder, to be changed.",
+            .about = "Copies a config that comes with the program to the working folder, to change it.",
             .examples = "  speclab config copy first\n  speclab config copy paper/figure3 --to mine.json\n",
             .positional = "name",
             .run = copy_config};
-  copy.add<std::string>("to", "file to write");
-  copy.add("force", "overwrite it");
-  return {.name = "config",
-          .sentence = "list, show or copy the configs that come with the program",
-          .line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",
-          .about =
-              "The configs that come with the program. Verbs that take a config find them by their paths "
-              "(configs/first.json) from any folder.",
-          .examples =
-              "  speclab config list paper\n  speclab config show first\n"
-              "  speclab config copy paper/figure3 --to mine.json\n",
-          .verbs = {list, show, copy}};
+  copy.add<std::string>("to FILE", "file to write");
+  copy.add("force", "overwrite the file if it exists");
+  return {
+      .name = "config",
+      .sentence = "list, show or copy the configs that come with the program",
+      .line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",
+      .about =
+          "Lists, prints or copies the configs that come with the program. Verbs that take a config find them by their paths "
+          "(configs/first.json) from any folder.",
+      .examples =
+          "  speclab config list paper\n  speclab config show first\n"
+          "  speclab config copy paper/figure3 --to mine.json\n",
+      .verbs = {list, show, copy}};
 }
 
 }  // namespace speclab

@@ -51,9 +51,9 @@ Verb convert_verb() {
       .line = "speclab convert MODEL --out FILE [--draft]",
       .about =
           R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: one row per line; .json: a list of
-rows; .npy or .npz: an array [contexts, V]), or a config, whose target (or draft) is meant: an n-gram model that a config
-trains on a text becomes an ARPA file, for example. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
-all their digits. Tables have a row for every context, so that they need few tokens and short contexts.)",
+rows; .npy or .npz: an array [contexts, V]), or a config, whose target (with --draft the draft) is written.
+For example, an n-gram model that a config trains on a text becomes an ARPA file. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
+all their digits. A table has a row for every context, so it suits only small vocabularies and short contexts.)",
       .examples = R"(  speclab convert configs/austen_words.json --out target.arpa
   speclab convert table.csv --out table.npy
   speclab convert target.arpa --out target.csv
@@ -61,8 +61,8 @@ all their digits. Tables have a row for every context, so that they need few tok
       .positional = "model",
       .run = convert_main};
   add_config_options(verb);
-  verb.add("out", po::value<std::string>()->required(), "file to write");
-  verb.add("draft", "the config's draft instead of its target");
+  verb.add_value("out FILE", po::value<std::string>()->required(), "file to write");
+  verb.add("draft", "write the config's draft instead of its target");
   verb.add("force", "overwrite the file");
   return verb;
 }

@@ -40,12 +40,12 @@ Verb exact_verb() {
       .sentence = "exact values for models with memory, compared with the i.i.d. formulas and a simulation",
       .line = "speclab exact CONFIG.json [options]",
       .about =
-          R"(Analyses speculative decoding of the config's models exactly, as a Markov chain over contexts:
-acceptances of models with memory depend on one another, which the closed forms leave out. Prints
-the i.i.d. formulas at the exact alpha, the exact values, a simulation of the config's size with
-intervals, and the error of the formulas. Models must read a bounded number of tokens; with order
-3 and more, sampling top_k keeps the number of transitions finite. "search": {"max_gamma": G}
-bounds the search for the best gamma. Exit code: 0, or 2 for a config that cannot be analysed.
+          R"(Analyses speculative decoding of the config's models exactly, as a Markov chain over contexts. If
+models have memory, acceptances depend on one another, which the closed forms ignore. It prints the i.i.d.
+formulas at the exact alpha, the exact values, a simulation of the config's size with intervals, and the error
+of the formulas. Models must read a bounded number of tokens; at order 3 and above, sampling top_k keeps the
+number of transitions small. "search": {"max_gamma": G} bounds the search for the best gamma. Exit code: 0, or 2
+for a config that cannot be analysed.
 )",
       .examples = R"(  speclab exact configs/exact_markov.json
   speclab exact configs/exact_austen_bigram.json --set gamma=3 --no-simulation
@@ -54,7 +54,7 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
       .run = exact_main};
   add_config_options(verb);
   verb.add("json", "print JSON instead of tables");
-  verb.add("no-simulation", "formulas and exact values alone");
+  verb.add("no-simulation", "print formulas and exact values only");
   add_page_option(verb);
   return verb;
 }

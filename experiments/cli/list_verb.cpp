@@ -10,11 +10,11 @@ namespace speclab {
 Verb list_verb() {
   Verb verb{
       .name = "list",
-      .sentence = "what there is: models, drafters, rules, policies, experiments",
+      .sentence = "list models, drafters, rules, policies and experiments with their parameters",
       .line = "speclab list [WHAT] [--markdown]",
       .about =
           R"(Lists every model, drafter, rule, gamma policy, schedule and experiment of configs; WHAT is one of these
-words, or a name.
+words, the name of an entry, or a key of configs (temperature, sampling.temperature).
 )",
       .examples = R"(  speclab list
   speclab list rules
@@ -31,7 +31,7 @@ words, or a name.
         fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
         return exit_ok;
       }};
-  verb.add("markdown", "the whole config format as a page");
+  verb.add("markdown", "print the whole config format as a page");
   return verb;
 }
 

@@ -37,8 +37,8 @@ void print_verbs(const std::vector<Verb>& verbs, const std::string& before) {
     fmt::print(".SS {}{}\n{}.\n.PP\n{}.PP\n{}", before, verb.name, roff(verb.sentence), unfilled(verb.line),
                unfilled(verb.about));
     for (const OptionHelp& option : option_helps(verb)) {
-      fmt::print(".TP\n.B {}{}\n{}\n", roff(option.name), option.takes_value ? " \\fIVALUE\\fR" : "",
-                 roff(option.sentence));
+      fmt::print(".TP\n.B {}{}\n{}\n", roff(option.name),
+                 option.value.empty() ? "" : " \\fI" + roff(option.value) + "\\fR", roff(option.sentence));
     }
     fmt::print(".PP\nExamples:\n{}", unfilled(verb.examples));
     print_verbs(verb.verbs, before + verb.name + " ");
@@ -58,9 +58,9 @@ int man_main(const Values&) {
 
 Verb man_verb() {
   return {.name = "man",
-          .sentence = "the manual page",
+          .sentence = "print the manual page",
           .line = "speclab man",
-          .about = "Prints the manual page, made from the verbs themselves; an installed speclab has it.\n",
+          .about = "Prints the manual page. An installed speclab already has it.\n",
           .examples = "  speclab man | man -l -\n",
           .run = man_main};
 }

@@ -35,14 +35,14 @@ int merge_main(const Values& values) {
 Verb merge_verb() {
   Verb verb{
       .name = "merge",
-      .sentence = "put the shards of a run together",
+      .sentence = "join the shards of a run",
       .line = "speclab merge FOLDER [options]",
       .about =
-          R"(Puts the shards of a run together, which `speclab run CONFIG --shard I/N --out FOLDER` left in
-FOLDER/shards, and writes what one process would have written there: the same bytes of result.json.
-First it checks that all shards ran one config with one program on the same inputs, that every cell is
-there, and that cells that were run twice gave the same. What is missing is named, with the commands that
-run it (exit code 2). The shards stay; remove FOLDER/shards when they are no longer needed.
+          R"(Joins the shards that `speclab run CONFIG --shard I/N --out FOLDER` left in FOLDER/shards, and writes
+what one process would have written there: the same bytes of result.json. It first checks that all shards ran
+the same config with the same program on the same inputs, that no cell is missing, and that cells that were run
+twice have equal results. If something is missing, it prints the commands that run it (exit code 2). The shards
+are kept; remove FOLDER/shards when you no longer need them.
 )",
       .examples = R"(  speclab merge out/first
   speclab merge out/first --json
@@ -50,7 +50,7 @@ run it (exit code 2). The shards stay; remove FOLDER/shards when they are no lon
       .positional = "folder",
       .run = merge_main};
   verb.add("json", "print result.json to standard output instead of a table");
-  verb.add("quiet,q", "no table, no progress");
+  verb.add("quiet,q", "print neither table nor progress");
   add_thread_option(verb);
   add_csv_option(verb);
   return verb;

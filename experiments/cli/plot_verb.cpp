@@ -150,12 +150,13 @@ Verb plot_verb() {
       .sentence = "draw figures for papers from results, without simulating",
       .line = "speclab plot RESULT [options]",
       .about =
-          R"(Draws a result: result.json, or the folder of a run. Nothing is simulated. Without a choice it draws
-the figures of the result's experiment. Else --y names a metric, --x and --series what was swept: in full
-("/models/draft/alpha") or by the last part ("alpha"), or "label", the label of a case. Formulas are lines,
-simulated values points with their intervals. Further keys that differ make further figures; --where keeps one
-value of a key. --heat draws cells over --x and --series. A figure is as wide as a column of a paper (85 mm),
-with letters of 8 points. Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
+          R"(Draws a result.json, or that of a run's folder, without simulating. By default it draws the figures of
+the result's experiment. To choose another figure, name a metric with --y and swept keys with --x and --series:
+in full ("/models/draft/alpha"), by the last part ("alpha"), or as "label", the label of a case. Lines are
+formulas; points are simulated values with their intervals. Each value of any other swept key gets its own
+figure; --where keeps one value of a key. --heat draws cells over --x and --series. A figure is as wide as a
+column of a paper (85 mm), with letters of 8 points. Exit code: 0, or 2 if it cannot be drawn; then nothing is
+written.
 )",
       .examples = R"(  speclab plot out/figure3 --format pdf
   speclab plot out/iid_grid --x gamma --y speedup --series alpha --where c=0.05 --out speedup.pdf
@@ -163,17 +164,18 @@ with letters of 8 points. Exit code: 0, or 2 for what cannot be drawn; then noth
 )",
       .positional = "result",
       .run = plot_main};
-  verb.add<std::string>("x", "key of the horizontal axis");
-  verb.add<std::string>("y", "metric");
-  verb.add<std::string>("series", "key that makes curves; of a heat map, the vertical axis");
-  verb.add<Words>("where", "KEY=VALUE: only these cells");
-  verb.add("heat", "cells coloured by the metric");
-  verb.add<Words>("log", "logarithmic axis: x, y or color");
-  verb.add<std::string>("size", "WIDTHxHEIGHT in mm, such as 85x60");
-  verb.add<std::string>("format", "svg, pdf or png (default: that of --out, else svg)");
-  verb.add<std::string>("out", "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
-  verb.add<std::string>("python", "/usr/bin/python3",
-                        "the Python that draws, with matplotlib: a path, which is run as it is");
+  verb.add<std::string>("x KEY", "key of the horizontal axis");
+  verb.add<std::string>("y METRIC", "metric of the vertical axis, or of the colours of a heat map");
+  verb.add<std::string>("series KEY", "key whose values become curves, or the vertical axis of a heat map");
+  verb.add<Words>("where KEY=VALUE", "draw only these cells");
+  verb.add("heat", "draw a heat map of the metric");
+  verb.add<Words>("log AXIS", "make an axis logarithmic: x, y or color");
+  verb.add<std::string>("size WIDTHxHEIGHT", "size in mm, such as 85x60");
+  verb.add<std::string>("format svg|pdf|png", "format of the file (default: that of --out, else svg)");
+  verb.add<std::string>(
+      "out FILE", "file to write; several figures become NAME-1, NAME-2, ... (default: beside the result)");
+  verb.add<std::string>("python PATH", "/usr/bin/python3",
+                        "path of the Python that draws; it needs matplotlib");
   return verb;
 }
 

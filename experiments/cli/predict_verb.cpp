@@ -27,18 +27,20 @@ Verb predict_verb() {
       .sentence = "closed forms for an acceptance rate: tokens, speedup, arithmetic, the optimal gamma",
       .line = "speclab predict --alpha A [--c C] [--c-hat H] [--gamma G] [--json]",
       .about =
-          R"(Closed forms of Leviathan et al. 2023, which assume independent acceptances. Without --gamma, at
-the gamma that maximises Theorem 3.8. With alpha = 1 or c = 0 there is no finite optimum: the fields are
-then left out (–) and "reason" says why.
+          R"(Evaluates the closed forms of Leviathan et al. 2023, which assume independent acceptances. Without --gamma
+they are evaluated at the gamma that maximises Theorem 3.8. With alpha = 1 or c = 0 there is no finite optimum:
+these values are then missing (–), and "reason" says why.
 )",
       .examples = R"(  speclab predict --alpha 0.8 --c 0.05
   speclab predict --alpha 0.75 --c 0.02 --gamma 7 --json
 )",
       .run = predict_main};
-  verb.add("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1");
-  verb.add("c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run");
-  verb.add("c-hat", po::value<double>()->default_value(0, "0"), "the same for arithmetic operations");
-  verb.add<int>("gamma", "drafted tokens per round (default: the optimal)");
+  verb.add_value("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1");
+  verb.add_value("c", po::value<double>()->default_value(0, "0"),
+                 "time of a draft run / time of a target run");
+  verb.add_value("c-hat", po::value<double>()->default_value(0, "0"),
+                 "arithmetic operations of a draft run / of a target run");
+  verb.add<int>("gamma", "drafted tokens per round (default: the optimum)");
   verb.add("json", "print JSON");
   return verb;
 }

@@ -11,6 +11,7 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <typeinfo>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
@@ -37,8 +38,8 @@ void print_help() {
 usage: speclab VERB [arguments]
 
 {}
-"speclab help VERB" or "speclab VERB --help" explains one, "speclab help NAME" a rule or another entry of configs;
-"speclab list" names these, "speclab config list" the configs that come with the program. Exit codes: 0, 1 for a failed
+"speclab help VERB" or "speclab VERB --help" explains a verb, "speclab help NAME" a rule, another entry or a key of
+configs. "speclab list" lists these, "speclab config list" the configs that come with the program. Exit codes: 0, 1 for a failed
 check, 2 for bad input, 130 interrupted.
 Example:
   speclab predict --alpha 0.8 --c 0.05
@@ -97,6 +98,56 @@ int dispatch(Words words) {
   throw UsageError("unknown verb \"{}\"{}", words[0], suggestion(words[0], names));
 }
 
+/// Returns the word that help shows for an option's value; empty if the option takes none.
+std::string value_word(const po::value_semantic& value) {
+  if (value.max_tokens() == 0) return "";
+  const std::string form = value.name();
+  if (!form.starts_with("arg")) return form.substr(0, form.find(" (="));
+  const auto* const typed = dynamic_cast<const po::typed_value_base*>(&value);
+  if (typed == nullptr || typed->value_type() == typeid(std::string)) return "TEXT";
+  return typed->value_type() == typeid(double) ? "NUMBER" : "INTEGER";
+}
+
+/// Returns a row of help. The sentence is wrapped and begins at `column`.
+std::string option_line(std::string row, const std::string& sentence, std::size_t column) {
+  constexpr std::size_t width = 110;
+  if (row.size() + 1 > column) row += "\n" + std::string(column, ' ');
+  row.resize(std::max(row.size(), column), ' ');
+  std::string out;
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    if (row.size() > column && row.size() - (row.rfind('\n') + 1) + 1 + word.size() > width) {
+      out += row + "\n";
+      row = std::string(column, ' ');
+    } else if (!row.ends_with(' ')) {
+      row += ' ';
+    }
+    row += word;
+  }
+  return out + row + "\n";
+}
+
+/// Returns the options under the titles of their sections.
+std::string option_lines(const Verb& verb) {
+  constexpr std::size_t max_column = 36;
+  const auto& options = verb.options.options();
+  const std::vector<OptionHelp> helps = option_helps(verb);
+  Words rows;
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::string& value = helps[i].value;
+    rows.push_back(fmt::format("  {}{}{}", options[i]->format_name(), value.empty() ? "" : " ", value));
+    column = std::min(std::max(column, rows[i].size() + 1), max_column);
+  }
+  auto section = verb.sections.begin();
+  std::string out = verb.sections.empty() && !rows.empty() ? "\nOptions:\n" : "";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (section != verb.sections.end() && section->first == i) out += "\n" + section++->second + ":\n";
+    out += option_line(rows[i], helps[i].sentence, column);
+  }
+  return out;
+}
+
 /// Returns the sibling verbs that know an option; empty if none does.
 std::string known_beside(const std::string& option, const std::string& called, const Verb& above) {
   const std::string up = called.substr(0, called.rfind(' '));
@@ -136,7 +187,7 @@ int run_program(const Words& words) {
     }
     return code;
   } catch (const Stopped&) {
-    fmt::print(stderr, "interrupted; the same command begins again\n");
+    fmt::print(stderr, "interrupted; the same command starts again\n");
     return exit_interrupted;
   } catch (const ConfigError& error) {
     message = error.sentence();
@@ -144,8 +195,8 @@ int run_program(const Words& words) {
     constexpr double gigabyte = 1e9;
     const std::optional<double> left = available_memory();
     message = fmt::format(
-        "out of memory after {:.3g} GB{}: make what was asked for smaller (fewer cells, trials, samples, "
-        "tokens or threads)",
+        "out of memory after {:.3g} GB{}: use fewer cells, trials, samples, tokens or "
+        "threads",
         static_cast<double>(peak_memory()) / gigabyte,
         left ? fmt::format(", with {:.3g} GB left", *left / gigabyte) : "");
   } catch (const std::exception& error) {
@@ -194,20 +245,21 @@ std::string help_text(const Verb& verb) {
   std::string text = fmt::format("usage: {}\n\n{}", verb.line, verb.about);
   if (!text.ends_with('\n')) text += '\n';
   if (!verb.verbs.empty()) text += "\n" + list_of_verbs(verb.verbs);
-  if (verb.run) {
-    std::ostringstream options;
-    options << verb.options;
-    text += "\n" + options.str();
-  }
-  return text + "\nExamples:\n" + verb.examples;
+  text += "\nExamples:\n" + verb.examples;
+  return verb.run ? text + option_lines(verb) : text;
 }
 
 std::vector<OptionHelp> option_helps(const Verb& verb) {
   std::vector<OptionHelp> found;
-  for (const auto& option : verb.options.options())
-    found.push_back(
-        {"--" + option->long_name(), option->description(), option->semantic()->max_tokens() > 0});
-  found.push_back({"--help", "what is explained here"});
+  for (const auto& option : verb.options.options()) {
+    OptionHelp help{"--" + option->long_name(), option->description(), value_word(*option->semantic())};
+    const std::string form = option->semantic()->name();  // "arg", or "arg (=8)" with a default
+    const std::size_t usual = form.find(" (=");
+    if (usual != std::string::npos && !form.ends_with("(=)"))
+      help.sentence += " (default " + form.substr(usual + 3);
+    found.push_back(help);
+  }
+  found.push_back({"--help", "print this text", ""});
   return found;
 }
 

@@ -25,10 +25,11 @@ std::string help_text(const Verb& verb);
 
 /// An option as help, completion and the manual page name it.
 struct OptionHelp {
-  std::string name;  ///< includes the dashes
-  std::string sentence;
-  bool takes_value = false;
+  std::string name;      ///< includes the dashes
+  std::string sentence;  ///< ends with the default, if there is one
+  std::string value;     ///< the form of the value, such as "NUMBER"; empty for an option without one
 };
+/// Returns the options in the order of `Verb::options`, then --help.
 std::vector<OptionHelp> option_helps(const Verb& verb);
 
 }  // namespace speclab

@@ -122,7 +122,7 @@ int prove_every(const Values& values) {
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   const Survey survey = prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed),
                                   values.has("optimum"), control);
-  if (survey.partial) return interrupted_exit("nothing is proved of every rule");
+  if (survey.partial) return interrupted_exit("no rule was proved");
   show_finding(values, folder, "Which rules are lossless?", survey, survey_text, survey_headline,
                survey_figures);
   return survey.as_expected ? exit_ok : exit_failed_check;
@@ -145,31 +145,31 @@ Verb prove_verb() {
        speclab prove --rule NAME --recording ROWS.jsonl [options]
        speclab prove --all [--instances N] [--seed S] [--optimum] [--json])",
       .about =
-          R"(Is a rule lossless? Follows every branch of one round (drafts, acceptances, replacement, bonus),
-completes it with plain decoding, and compares the joint distribution of gamma + 1 tokens with that
-of plain decoding. With --exact in rational arithmetic: a proof for these rows. ROWS are decimals
-or fractions (.5,.3,.2 or 1/3,2/3) of sum 1; several rows, one per last token, are separated by ";". A config
-brings its own models, rule and gamma; a number of a config stands for the shortest decimal of its
-double. Where all rows that were read are alike, as with one row each, a rule that reads those of
-another position would not be found out: it must be lossless as well on rows that differ by the
-last token. After token x > 0 the weights of a row over V tokens are multiplied by 1, 2, ..., V,
-moved on by x ids and normalised. --recording proves one step in every context of a recording
-with rows (speclab record --top-k): rows of real models, cut to their largest probabilities and
-normalised. --all runs every rule on random instances (zeros, point
-masses, equal and disjoint rows; vocabularies 2 to 4, gamma and drafts 1 to 3), always exactly.
---optimum solves a linear program over all ways to emit tokens given what was drafted: the most
-tokens that any lossless scheme emits in a round. The solver's basis is checked in fractions, so that
-the number is proved; where it is not, the bound that is proved stands beside it. With --all, what
-part of it each lossless rule emits.
+          R"(Decides whether a rule is lossless. It follows every branch of one round (drafts, acceptances, replacement,
+bonus), completes it by plain decoding, and compares the joint distribution of gamma + 1 tokens with that
+of plain decoding. With --exact it uses rational arithmetic, so that the result is a proof for these rows.
 
-Results, by their names in --json: rule, gamma, target and draft (the rows that the numbers are
-about, up to 10,000 numbers), context, rows (whether they are the given ones), lossless, tv (total variation between the
-distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound
-(the largest acceptance of any lossless rule there, with candidates drawn so), expected_accepted,
-expected_emitted, rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with
-the largest error), distribution and target_distribution (up to 10,000 sequences), branches,
-arithmetic.
-Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)",
+ROWS are decimals or fractions that sum to 1 (.5,.3,.2 or 1/3,2/3); ";" separates several rows, one for each
+last token. A config brings its own models, rule and gamma; prove reads each of its numbers as the shortest
+decimal of the double. Identical rows cannot reveal a rule that reads the row of another position, so prove
+also tries rows that differ by the last token: after token x > 0 it multiplies the V weights of a row by
+1, 2, ..., V, shifts them by x ids and normalises them.
+
+--recording proves one step in every context of a recording with rows (speclab record --top-k). These rows of
+real models are cut to their largest probabilities and normalised.
+--all proves every rule on random instances, always exactly: zeros, point masses, equal and disjoint rows;
+vocabularies of 2 to 4 tokens, gamma and drafts from 1 to 3.
+--optimum finds the most tokens that any lossless scheme can emit in a round from the same drafts, by a linear
+program. The solution is checked in fractions; if the check fails, the proved bound is printed beside it.
+With --all it prints the share of this optimum that each lossless rule emits.
+
+The names in --json are: rule, gamma, target and draft (the rows that the numbers describe, up to 10,000
+numbers), context, rows (whether they are the given ones), lossless, tv (total variation between the
+distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the largest
+acceptance of any lossless rule there with the same candidates), expected_accepted, expected_emitted,
+rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with the
+largest error), distribution and target_distribution (up to 10,000 sequences), branches, arithmetic.
+Exit code: 0 lossless (with --all: every rule as expected), 1 not lossless, 2 bad input.)",
       .examples =
           R"(  speclab prove --rule token --target .5,.3,.2 --draft .1,.3,.6 --exact
   speclab prove --rule block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact
@@ -182,23 +182,28 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
       .positional = "config",
       .optional_positional = true,
       .run = prove_main};
-  verb.add<std::string>("rule", "its name (see speclab list)");
-  verb.add<std::string>("target", "the target's rows");
-  verb.add<std::string>("draft", "the draft's rows");
-  verb.add<std::string>("recording", "JSON lines with the largest probabilities of both rows");
+  verb.section("Rule");
+  verb.add<std::string>("rule NAME", "name of the rule (speclab list rules)");
+  verb.add<int>("drafts", "drafts for each position, for rules that take several");
+  verb.add<double>("lenience", "l in (0, 1], for lenient rules");
+  verb.add<std::string>("residual NAME", "for lenient: target_minus_draft, literal or target");
+  verb.add<Words>("param NAME=VALUE", "any other parameter of the rule");
+  verb.section("Rows");
+  verb.add<std::string>("target ROWS", "rows of the target");
+  verb.add<std::string>("draft ROWS", "rows of the draft");
   verb.add<int>("gamma", "drafted positions, 0 to 64 (default 1)");
-  verb.add<int>("drafts", "drafts for each position, of rules for several");
-  verb.add<double>("lenience", "l in (0, 1], of lenient rules");
-  verb.add<std::string>("residual", "of lenient: target_minus_draft, literal, target");
-  verb.add<Words>("param", "name=value: any other parameter of the rule");
-  verb.add("exact", "rational arithmetic; results are fractions");
-  verb.add("optimum", "also the most tokens that any lossless scheme emits given what the rule drafts");
+  verb.add<std::string>("recording FILE", "JSON lines with the largest probabilities of both rows");
+  add_set_option(verb, "change the config");
+  verb.section("Proof");
+  verb.add("exact", "use rational arithmetic; results are fractions");
+  verb.add("optimum", "also compute the most tokens that any lossless scheme emits from these drafts");
   verb.add<double>("max-branches", "largest number of branches to follow");
-  verb.add("all", "every rule on random instances");
-  verb.add<int>("instances", "with --all (default 200)");
-  verb.add<std::int64_t>("seed", "of the instances (default 1), or instead of the config's");
+  verb.section("All rules");
+  verb.add("all", "prove every rule on random instances");
+  verb.add<int>("instances", "random instances with --all (default 200)");
+  verb.add<std::int64_t>("seed", "seed of the instances (default 1), or instead of the config's");
   add_thread_option(verb, "threads of --all");
-  add_set_option(verb, "path=value: change the config");
+  verb.section("Output");
   verb.add("json", "print JSON");
   add_page_option(verb);
   return verb;

@@ -44,12 +44,13 @@ int record_main(const Values& values) {
 Verb record_verb() {
   Verb verb{
       .name = "record",
-      .sentence = "write a text of the config's target with its log-probabilities under target and draft",
+      .sentence =
+          "write a text that the config's target generates, with its log-probabilities under target and draft",
       .line = "speclab record CONFIG.json --out FILE [options]",
       .about =
-          R"(Records the config's pair: the target decodes plainly, and each token is written with its natural
-log-probabilities under target and draft, as sequence,position,token,logp,logq. A sequence for each
-of the simulation's trials. speclab plan recording and models of kind "recorded" read it.
+          R"(Records the config's pair. The target decodes plainly, and each token is written with its natural
+log-probabilities under target and draft, as sequence,position,token,logp,logq. It writes one sequence
+for each of the simulation's trials. speclab plan recording and models of kind "recorded" read it.
 Sampling options of the config hold for both models; its rule, gamma and costs do not matter.)",
       .examples = R"(  speclab record configs/austen_words.json --out austen.csv
   speclab record configs/austen_words.json --out austen.jsonl --sequences 200 --tokens 500
@@ -58,14 +59,14 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
       .positional = "config",
       .run = record_main};
   add_config_options(verb);
-  verb.add("out", po::value<std::string>()->required(),
-           "file to write: .csv, .jsonl, or .safetensors with whole rows");
-  verb.add<std::int64_t>("sequences", "sequences; without it the simulation's trials");
-  verb.add<std::int64_t>("tokens", "tokens of each; without it the simulation's length");
-  verb.add("entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
+  verb.add_value("out FILE", po::value<std::string>()->required(),
+                 "file to write: .csv, .jsonl, or .safetensors with whole rows");
+  verb.add<std::int64_t>("sequences", "number of sequences (default: the simulation's trials)");
+  verb.add<std::int64_t>("tokens", "tokens of each sequence (default: the simulation's length)");
+  verb.add("entropy", "also write the entropy of the target's rows, which makes checks of the text sharper");
   verb.add<std::int64_t>(
       "top-k",
-      "write so many of the largest probabilities of both rows, to .jsonl; speclab prove --recording reads them");
+      "also write this many of the largest probabilities of both rows (.jsonl only), for speclab prove --recording");
   return verb;
 }
 

@@ -199,23 +199,23 @@ Verb reproduce_verb() {
       .about =
           R"(Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated
 and compared with its formula and its printed value, and writes one report. A printed value that does not
-reproduce is a finding, not a failure. Exit code 1 when a formula lies outside a simulated interval, 2 when
-a config could not run. A report of some configs (--only) or with changes (--set) has a folder of its own
-under out/; a report of more, or of other settings, is not overwritten without --force.
+reproduce is a finding, not a failure. The exit code is 1 if a formula lies outside a simulated interval, and 2 if
+a config could not run. A report on some configs (--only) or with changes (--set) gets its own folder under
+out/. Without --force, a report with more configs or other settings is not overwritten.
 )",
       .examples = R"(  speclab reproduce
   speclab reproduce --only table1,figure3 --out out/some
 )",
       .run = reproduce_main};
-  verb.add<std::string>("only", "", "comma-separated names; default all");
+  verb.add<std::string>("only NAME,...", "", "names of configs (default: all)");
   verb.add<std::string>(
-      "out", "out",
-      "folder for the report and the results; with --only, --set or --configs one that says so");
-  verb.add<std::string>("configs", data_file("configs/paper").string(), "folder of the configs");
-  add_set_option(verb, "path=value: change every config");
+      "out FOLDER", "out",
+      "folder for the report and the results; --only, --set and --configs change its default");
+  verb.add<std::string>("configs FOLDER", data_file("configs/paper").string(), "folder of the configs");
+  add_set_option(verb, "change every config");
   add_thread_option(verb);
-  verb.add("force", "overwrite the report of more configs, or the results of other ones");
-  verb.add("quiet,q", "no table, no progress");
+  verb.add("force", "overwrite a report with more configs, or the results of other configs");
+  verb.add("quiet,q", "print neither table nor progress");
   return verb;
 }
 

@@ -11,9 +11,9 @@ Verb run_verb() {
       .line = "speclab run CONFIG.json [options]",
       .about = R"(Runs the experiment that the config describes, with its cases and its sweep, and writes
 result.json, results.csv, timings.json and report.html. result.json depends on the config and the seed
-alone. After Ctrl-C the results so far are written, marked partial (exit code 130); the same command goes
-on from them. --backend cuda simulates independent acceptances (iid), and decode and optimal_gamma over
-stored rows, on a GPU, with the same bytes of result.json.
+alone. After Ctrl-C the results so far are written and marked partial (exit code 130); the same command
+continues from them. --backend cuda uses a GPU for independent acceptances (iid), and for decode and
+optimal_gamma over stored rows, with the same bytes of result.json.
 )",
       .examples = R"(  speclab run configs/first.json
   speclab run configs/first.json --set gamma=3 --set models.draft.alpha=0.9 --out out/g3

@@ -10,7 +10,7 @@ namespace speclab {
 
 Verb schema_verb() {
   return {.name = "schema",
-          .sentence = "the config format as JSON Schema",
+          .sentence = "print the config format as JSON Schema",
           .line = "speclab schema",
           .about = "Prints the config format as JSON Schema (draft 2020-12), for editors and other tools.\n",
           .examples = "  speclab schema > speclab.schema.json\n",

@@ -71,12 +71,12 @@ int status_main(const Values& values) {
 Verb status_verb() {
   Verb verb{
       .name = "status",
-      .sentence = "how far the shards of a run are",
+      .sentence = "print the progress of the shards of a run",
       .line = "speclab status FOLDER [options]",
       .about =
-          R"(Says how far the shards of a run are, from the journals in FOLDER/shards: cells finished, the time
-left at the rate so far, and the error of a process that failed. Anybody who can read the folder may ask,
-while the shards run.
+          R"(Prints the progress of a run's shards, from the journals in FOLDER/shards: finished cells, the time left
+at the rate so far, and the error of a process that failed. Anyone who can read the folder can use it while
+the shards run.
 )",
       .examples = R"(  speclab status out/first
   speclab status out/first --json

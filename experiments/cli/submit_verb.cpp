@@ -84,13 +84,13 @@ Verb submit_verb() {
       .name = "submit",
       .sentence = "run a config in shards, by Slurm or on this machine",
       .line = "speclab submit CONFIG.json --shards N [options]",
-      .about = R"(Runs a config in N shards, each a process of its own, and merges them: the same bytes of
-result.json as `speclab run`. --scheduler slurm submits an array job and watches it; local runs the shards
-as processes of this machine. Shards that fail are submitted again. All machines see the folder of the
-results; the program, the config and its input files have the same paths everywhere. First the first
-shard is run for some seconds, and what a shard will take is said. The same command goes on with what is
-complete, after Ctrl-C or a failure. --print writes what a scheduler needs and runs nothing: for local one
-command a shard, for slurm a script. docs/shards.md has the lines for Kubernetes and GNU parallel.
+      .about = R"(Runs a config in N shards, each in its own process, and merges them into the same bytes of
+result.json as `speclab run` writes. --scheduler slurm submits an array job and watches it; local runs the
+shards as processes on this machine. Failed shards are submitted again. All machines must see the folder of
+the results and find the program, the config and its input files under the same paths. It first runs shard 1
+for a few seconds and prints an estimate. After Ctrl-C or a failure the same command continues from the
+complete shards. --print runs nothing and prints one command for each shard (local) or a script (slurm).
+docs/shards.md has the lines for Kubernetes and GNU parallel.
 )",
       .examples = R"(  speclab submit configs/first.json --shards 4
   speclab submit configs/first.json --shards 100 --scheduler slurm --partition long --time 2:00:00
@@ -98,19 +98,24 @@ command a shard, for slurm a script. docs/shards.md has the lines for Kubernetes
 )",
       .positional = "config",
       .run = submit_main};
-  verb.add<int>("shards", "parts of equal cost");
-  verb.add<std::string>("scheduler", "local", "local or slurm");
+  verb.section("Shards");
+  verb.add<int>("shards", "number of shards, of equal cost");
+  verb.add<std::string>("scheduler local|slurm", "local", "what runs the shards");
   verb.add("print", "print what the scheduler needs, and run nothing");
-  verb.add<std::string>(
-      "out", "folder for the results (default: out/<config's name>, and what --set and --seed change)");
-  verb.add<int>("retries", 2, "times that shards that failed are submitted again");
-  verb.add<int>("at-once", 0, "shards that run at a time; 0: the scheduler's choice");
-  verb.add<std::string>("partition", "", "of Slurm");
-  verb.add<std::string>("time", "", "limit of a shard, as Slurm writes it");
-  verb.add<std::string>("mem", "", "memory of a shard, as the scheduler writes it");
-  verb.add<int>("pilot", 3, "seconds that the first shard is tried for; 0: not at all");
+  verb.add<int>("retries", 2, "how often failed shards are submitted again");
+  verb.add<int>("at-once", 0, "shards that run at the same time; 0: the scheduler decides");
+  verb.add<int>("pilot SECONDS", 3, "how long shard 1 runs for the estimate; 0: no estimate");
+  verb.section("Slurm");
+  verb.add<std::string>("partition NAME", "", "partition to use");
+  verb.add<std::string>("time TIME", "", "time limit of a shard, in Slurm's format");
+  verb.add<std::string>("mem MEMORY", "", "memory of a shard, in Slurm's format");
+  verb.section("Simulation");
   add_config_options(verb);
-  verb.add("quiet,q", "no table, no progress");
+  verb.section("Output");
+  verb.add<std::string>(
+      "out FOLDER",
+      "folder for the results (default: out/<config's name>, followed by what --set and --seed change)");
+  verb.add("quiet,q", "print neither table nor progress");
   verb.add("json", "print result.json instead of a table");
   add_csv_option(verb);
   return verb;

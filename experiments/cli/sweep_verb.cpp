@@ -12,10 +12,10 @@ Verb sweep_verb() {
       .sentence = "run a config over a grid of values",
       .line = "speclab sweep CONFIG.json [options]",
       .about =
-          R"(Runs every cell of the grid that the config's "sweep" describes: lists or ranges of values by
-path, as a Cartesian product, in parallel. results.csv has one row per cell; report.html has curves or a heat
-map. Cells share random numbers, so that they can be compared pair by pair. --backend cuda simulates them on
-a GPU, as run does.
+          R"(Runs every cell of the grid that the config's "sweep" describes, in parallel. The sweep gives a list or
+range of values for each path; the grid is their Cartesian product. results.csv has one row per cell; report.html
+has curves or a heat map. Cells share random numbers, so that they can be compared in pairs. --backend cuda
+simulates on a GPU, as in run.
 )",
       .examples = R"(  speclab sweep configs/sweep_alpha_gamma.json
   speclab sweep configs/sweep_formula.json --set cost.c_hat=0.1 --out out/chat

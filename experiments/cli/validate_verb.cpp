@@ -25,11 +25,11 @@ Verb validate_verb() {
   Verb verb{.name = "validate",
             .sentence = "check a config without running it",
             .line = "speclab validate CONFIG.json [--set path=value]...",
-            .about = "Checks a config whole, builds its models, and says how much it would run.\n",
+            .about = "Checks the whole config, builds its models, and prints how much it would simulate.\n",
             .examples = "  speclab validate configs/first.json\n",
             .positional = "config",
             .run = validate_main};
-  add_set_option(verb, "path=value: change the config");
+  add_set_option(verb, "change the config");
   return verb;
 }
 

@@ -7,7 +7,7 @@ namespace speclab {
 
 Verb version_verb() {
   return {.name = "version",
-          .sentence = "what this program was built from",
+          .sentence = "print what this program was built from",
           .line = "speclab version",
           .about = "Prints the version, the compiler, CUDA and the dependencies of this build.\n",
           .examples = "  speclab version\n",

@@ -93,10 +93,11 @@ Typed<UntilConfig> until_type() {
       "interval is looked at. Intervals hold at all looks together, so that stopping does them no harm.",
       {field("metric", &UntilConfig::metric, metric_type(), "Whose interval."),
        required(field("half_width", &UntilConfig::half_width, number_above(0, 1e6),
-                      "Half the width that the interval is to have, at most.")),
-       field("relative", &UntilConfig::relative, boolean(), "Whether that is a part of the estimate."),
+                      "Largest half-width of the interval.")),
+       field("relative", &UntilConfig::relative, boolean(),
+             "Whether the half-width is relative to the estimate."),
        with_unit(integer_field("most_rounds", &UntilConfig::most_rounds, 1, 1e13,
-                               "The simulation ends before it has more, however wide the interval."),
+                               "The simulation stops before it exceeds this, however wide the interval is."),
                  "rounds (tokens, for acceptance)")});
 }
 
@@ -108,7 +109,7 @@ Typed<SimulationConfig> simulation_type() {
            integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
            "rounds (tokens, for acceptance)"),
        integer_field("batches", &SimulationConfig::batches, 2, max_batches,
-                     "Groups of whole trials that intervals compare, at most."),
+                     "Largest number of groups of whole trials that intervals compare."),
        field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
              "Context before the first token: text (with a corpus), or a list of token ids."),
        with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,
@@ -117,7 +118,7 @@ Typed<SimulationConfig> simulation_type() {
                  "tokens"),
        field(
            "until", &SimulationConfig::until, until_type(),
-           "Instead of a size: how narrow an interval is to be. For decode, acceptance, iid and compare.")});
+           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance, iid and compare.")});
 }
 
 Typed<CostRatios> cost_type() {
@@ -131,7 +132,8 @@ Typed<CostRatios> cost_type() {
 }
 
 Typed<CaseConfig> case_type() {
-  return object<CaseConfig>("case", "One row of a table: what to set, and what the paper prints.",
+  return object<CaseConfig>("case",
+                            "One row of a table: the values to set, and the numbers that the paper prints.",
                             {field("label", &CaseConfig::label, text(), "Name of the row."),
                              field("set", &CaseConfig::set, map(any_json()), "Values by JSON pointer."),
                              field("printed", &CaseConfig::printed, map(text()),
@@ -192,7 +194,7 @@ std::vector<Field> config_fields() {
       field<Config>("about", &Config::about, text(), "A paragraph for the report."),
       field<Config>("source", &Config::source, text(), "Where the numbers come from."),
       field<Config>("measured_note", &Config::measured_note, text(),
-                    "Why what is found here differs from what \"measured\" of the cases says."),
+                    "The reason why the numbers found here differ from \"measured\" of the cases."),
       field<Config>("experiment", &Config::experiment,
                     Typed<const Experiment*>{std::make_shared<const ExperimentType>()},
                     "Which experiment to run."),

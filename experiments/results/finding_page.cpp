@@ -12,7 +12,7 @@
 namespace speclab {
 
 void add_page_option(Verb& verb) {
-  verb.add<std::string>("out", "folder for a page with figures (report.html), and result.json");
+  verb.add<std::string>("out FOLDER", "folder for a page with figures (report.html), and result.json");
 }
 
 std::filesystem::path page_folder(const Values& values) {

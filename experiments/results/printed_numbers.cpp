@@ -64,7 +64,7 @@ std::vector<Figure> PrintedNumbers::figures() const {
   Figure figure;
   figure.title = "Every printed number, and what was found";
   figure.x_label = "printed number";
-  figure.y_label = "found less printed, in half units of the last printed digit";
+  figure.y_label = "found minus printed, in half-units of the last printed digit";
   figure.log_x = true;
   figure.series.push_back({.name = "band: rounds to what is printed", .style = SeriesStyle::line});
   double least = INFINITY;

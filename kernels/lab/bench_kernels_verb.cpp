@@ -133,7 +133,7 @@ int bench_kernels_main(const Values& values) {
 Verb bench_kernels_verb() {
   Verb verb{
       .name = "kernels",
-      .sentence = "the verification kernels on this machine's GPU",
+      .sentence = "measure the verification kernels on this machine's GPU",
       .line = "speclab bench kernels [options]",
       .about =
           R"(Times the verification kernels on this machine's GPU, all of them in random order in one run,
@@ -167,21 +167,21 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --dry-run --memory-gib 80
 )",
       .run = bench_kernels_main};
-  verb.add<std::string>("sizes", "requests,gamma,vocabulary; several separated by ';'");
-  verb.add("quick", "two sizes, few repetitions: a try, not a measurement");
-  verb.add("full", "all combinations of the axes: 1,080 points of chains");
-  verb.add<std::string>("workload", "chains",
+  verb.add<std::string>("sizes B,G,V", "requests, gamma and vocabulary; ';' separates several sizes");
+  verb.add("quick", "use two sizes and few repetitions: a trial run, not a measurement");
+  verb.add("full", "measure all combinations of the axes: 1,080 points of chains");
+  verb.add<std::string>("workload NAME,...", "chains",
                         fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
-  verb.add<std::string>("dtype", "bf16,f32", "of the logits: bf16, f32, f16");
-  verb.add<std::string>("alpha", ".3,.7,.9", "overlap of target and draft");
-  verb.add<std::string>("baselines", "all",
+  verb.add<std::string>("dtype NAME,...", "bf16,f32", "types of the logits: bf16, f32, f16");
+  verb.add<std::string>("alpha NUMBER,...", ".3,.7,.9", "overlap of target and draft");
+  verb.add<std::string>("baselines NAME,...", "all",
                         fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
-  verb.add<std::string>("cache", "hot,flushed", "second-level cache: hot, flushed, or both");
-  verb.add<int>("repetitions", "times each method is measured (default: 200; --quick: 20)");
-  verb.add<std::string>("out", "folder for the files (default: none are written)");
+  verb.add<std::string>("cache NAME,...", "hot,flushed", "second-level cache: hot, flushed, or both");
+  verb.add<int>("repetitions", "how often each method is measured (default: 200; --quick: 20)");
+  verb.add<std::string>("out FOLDER", "folder for the files (default: none are written)");
   verb.add("json", "print JSON instead of tables");
   verb.add("dry-run", "check everything that needs no GPU");
-  verb.add<double>("memory-gib", 141, "of a dry run: memory of the device");
+  verb.add<double>("memory-gib", 141, "memory of the device that a dry run assumes");
   return verb;
 }
 

@@ -60,7 +60,7 @@ int check_kernels_main(const Values& values) {
 Verb check_kernels_verb() {
   Verb verb{
       .name = "kernels",
-      .sentence = "the verification kernels, on a GPU or in the emulator",
+      .sentence = "test the verification kernels, on a GPU or in the emulator",
       .line = "speclab check kernels [options]",
       .about =
           R"(Tests the verification kernels. Decisions: against a reference in double precision, with the same
@@ -83,12 +83,13 @@ without a GPU, 130 interrupted.)",
   speclab check kernels --dry-run
 )",
       .run = check_kernels_main};
-  verb.add("emulate", "in the emulator, without a GPU");
+  verb.add("emulate", "run in the emulator, without a GPU");
   verb.add("dry-run", "list the tests");
-  verb.add<std::string>("implementation", "all", "by name, or all");
-  verb.add<std::int64_t>("requests", "of each test of a distribution (default: 1000000; --emulate: 4000)");
-  verb.add<std::string>("dtype", "f32,bf16",
-                        "of the logits: f32, bf16, f16; the first one for all distributions");
+  verb.add<std::string>("implementation NAME", "all", "implementation to test, or all");
+  verb.add<std::int64_t>("requests",
+                         "requests in each test of a distribution (default: 1000000; --emulate: 4000)");
+  verb.add<std::string>("dtype NAME,...", "f32,bf16",
+                        "types of the logits: f32, bf16, f16; distributions are tested with the first");
   verb.add<double>("level", 0.001, "probability of a false alarm");
   verb.add<int>("threads", 0, "threads of the emulator; 0: all cores");
   verb.add("json", "print JSON");

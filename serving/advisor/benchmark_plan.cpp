@@ -64,7 +64,7 @@ Listing benchmark_text(const BenchmarkPlan& plan) {
                          : "no difference so often, however large");
   }
   out +=
-      "Requests are to be independent, in turn or at random between the settings; a server that drifts asks for more.\n";
+      "Requests must be independent, and assigned to the settings in turn or at random; a server whose speed drifts needs more.\n";
   return {{out}};
 }
 

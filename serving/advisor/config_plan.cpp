@@ -118,7 +118,7 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
   std::vector<const Job*> to_measure;
   const std::vector<CellSpec> cells = expand(without_gamma_axis(whole));
   for (const CellSpec& cell : cells) {
-    refuse_until(cell.config, "plan simulates as many trials as are said");
+    refuse_until(cell.config, "plan simulates a fixed number of trials");
     if (stated_alpha(cell.config)) continue;
     check_setup(cell.config);
     check_fast_engine(cell.config);

@@ -94,8 +94,8 @@ PlannedPair costs_of(const po::variables_map& values, const std::string& draft, 
   const PairCosts costs = pair_costs(values, draft);
   if (has_draft(costs)) return by_option(draft, [&] { return planned_pair(costs, "", at); });
   throw UsageError(
-      "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
-      "mtp is of the target's own modules), or --target-times and --draft-times");
+      "the cost of drafting is missing: give --c, or --device with --target and --draft (without --draft, --method "
+      "mtp uses the target's own modules), or --target-times and --draft-times");
 }
 
 }  // namespace speclab

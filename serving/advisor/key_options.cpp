@@ -26,6 +26,15 @@ Json number_of(const std::string& text) {
   return number ? Json(*number) : Json(text);
 }
 
+/// Returns the word that help shows for the value of a key, such as "NUMBER" or "NUMBER,...".
+const char* value_word(const Type& type, const std::string& words) {
+  const std::string form = form_of(type);
+  if (form == "array") return "NUMBER,...";
+  if (form == "number") return "NUMBER";
+  if (form == "integer") return "INTEGER";
+  return words.starts_with("file") || words.find("CSV") != std::string::npos ? "FILE" : "NAME";
+}
+
 /// Descriptions of options begin with a small letter, unless with a name, and end without a full stop.
 std::string words_of(std::string sentence) {
   const auto letter = [](char c, auto is) { return is(static_cast<unsigned char>(c)) != 0; };
@@ -51,6 +60,7 @@ void add_key_option(po::options_description& options, const std::string& option,
     return;
   }
   auto* const value = po::value<std::string>();
+  value->value_name(value_word(*field.type, words));
   const std::string text = usual.is_string()         ? usual.get<std::string>()
                            : usual.is_number_float() ? fmt::format("{:g}", usual.get<double>())
                            : usual.is_number()       ? usual.dump()

@@ -37,7 +37,7 @@ int max_planned_batch(const CostPair& costs, const Operation& at, double share, 
 }
 
 std::string hypothetical_text(const std::string& reason) {
-  return "DOES NOT FIT: " + reason + "\nWhat follows supposes enough memory, and no settings are given.\n\n";
+  return "DOES NOT FIT: " + reason + "\nThe numbers below assume enough memory; no settings are printed.\n\n";
 }
 
 }  // namespace speclab

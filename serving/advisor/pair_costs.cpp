@@ -104,7 +104,7 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
   const Machine machine = machine_of(costs, path);
   Transformer target = model_named(costs.target, path + "/target");
   if (costs.routing_exponent) target.routing_exponent = *costs.routing_exponent;
-  if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, no model", target.name);
+  if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, not a model", target.name);
   pair.target = target.repository.empty() ? target.name : target.repository;
   pair.costs.target = RooflineCost{machine, target};
   pair.cost_from = "roofline";
@@ -124,39 +124,40 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
 
 std::vector<Field> all_fields() {
   using C = PairCosts;
-  return {
-      field("c", &C::c, number(0, 1000), "Time of a draft run / time of a plain target run."),
-      field("draft", &C::draft, text(), "Draft model, a preset or a config.json."),
-      field("draft_times", &C::draft_times, input_file(),
-            "Measured times of the draft: CSV tokens,batch,ms."),
-      field("target", &C::target, text(), "Target model, a preset or a config.json."),
-      field("device", &C::device, text(), "Device, a preset (speclab plan list devices)."),
-      integer_field("devices", &C::devices, 1, 1024, "Devices in tensor parallel."),
-      integer_field("draft_devices", &C::draft_devices, 1, 1024,
-                    "The same for the draft; without it as the target."),
-      field("dtype", &C::dtype, text(), "bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit."),
-      field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
-            "Share of the bandwidth to be had (assumed)."),
-      field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),
-            "Share of the peak FLOP/s to be had (assumed)."),
-      field("run_overhead_us", &C::run_overhead_us, number(0, 1e6),
-            "Microseconds a run: launch, sampling, host (assumed)."),
-      field("layer_overhead_us", &C::layer_overhead_us, number(0, 1e6), "Microseconds a layer (assumed)."),
-      field("reduce_latency_us", &C::reduce_latency_us, number(0, 1e6),
-            "Microseconds an all-reduce, besides its bytes (assumed)."),
-      field("routing_exponent", &C::routing_exponent, number(0, 1),
-            "n tokens of a sequence touch experts as n^this do (0.79); 1: independent."),
-      field("target_times", &C::target_times, input_file(),
-            "Measured times of the target: CSV tokens,batch,ms."),
-      field("method", &C::method,
-            choice<DraftMethod>({{"draft", DraftMethod::draft},
-                                 {"ngram", DraftMethod::ngram},
-                                 {"eagle", DraftMethod::eagle},
-                                 {"eagle3", DraftMethod::eagle3},
-                                 {"mtp", DraftMethod::mtp},
-                                 {"medusa", DraftMethod::medusa},
-                                 {"dflash", DraftMethod::dflash}}),
-            "What drafts: draft, ngram, eagle, eagle3, mtp, medusa or dflash.")};
+  return {field("c", &C::c, number(0, 1000), "Time of a draft run / time of a plain target run."),
+          field("draft", &C::draft, text(), "Draft model: a preset or the path of a config.json."),
+          field("draft_times", &C::draft_times, input_file(),
+                "File of measured times of the draft: CSV tokens,batch,ms."),
+          field("target", &C::target, text(), "Target model: a preset or the path of a config.json."),
+          field("device", &C::device, text(), "Device: a preset (speclab plan list devices)."),
+          integer_field("devices", &C::devices, 1, 1024, "Devices that run the target, in tensor parallel."),
+          integer_field("draft_devices", &C::draft_devices, 1, 1024,
+                        "Devices that run the draft (default: as many as the target)."),
+          field("dtype", &C::dtype, text(),
+                "Numbers of the model: bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit."),
+          field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
+                "Reachable share of the memory bandwidth (assumed)."),
+          field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),
+                "Reachable share of the peak FLOP/s (assumed)."),
+          field("run_overhead_us", &C::run_overhead_us, number(0, 1e6),
+                "Microseconds of overhead per run: launch, sampling, host (assumed)."),
+          field("layer_overhead_us", &C::layer_overhead_us, number(0, 1e6),
+                "Microseconds of overhead per layer (assumed)."),
+          field("reduce_latency_us", &C::reduce_latency_us, number(0, 1e6),
+                "Microseconds per all-reduce, in addition to moving its bytes (assumed)."),
+          field("routing_exponent", &C::routing_exponent, number(0, 1),
+                "n tokens of a sequence use as many experts as n^exponent independent ones (default 0.79)."),
+          field("target_times", &C::target_times, input_file(),
+                "File of measured times of the target: CSV tokens,batch,ms."),
+          field("method", &C::method,
+                choice<DraftMethod>({{"draft", DraftMethod::draft},
+                                     {"ngram", DraftMethod::ngram},
+                                     {"eagle", DraftMethod::eagle},
+                                     {"eagle3", DraftMethod::eagle3},
+                                     {"mtp", DraftMethod::mtp},
+                                     {"medusa", DraftMethod::medusa},
+                                     {"dflash", DraftMethod::dflash}}),
+                "Drafting method: draft, ngram, eagle, eagle3, mtp, medusa or dflash.")};
 }
 
 /// Returns the fields whose name is in the list; those in `needed` are required.
@@ -171,7 +172,7 @@ std::vector<Field> some_fields(const std::vector<std::string_view>& names,
 }  // namespace
 
 const Typed<PairCosts>& pair_costs_type() {
-  static const auto type = object<PairCosts>("costs", "What a target and its draft cost.", all_fields());
+  static const auto type = object<PairCosts>("costs", "Costs of a target and its draft.", all_fields());
   return type;
 }
 

@@ -101,7 +101,7 @@ std::string means_text(const LogMeans& means) {
                        ? fmt::format("{}", means.rounds)
                        : fmt::format("not counted; {} lines of means, taken as stretches", means.lines));
   return out +
-         "Without rounds or positions, that acceptance is i.i.d. cannot be tested, and alpha supposes it.\n";
+         "The log has neither rounds nor positions: alpha assumes i.i.d. acceptance, which cannot be tested.\n";
 }
 
 Listing batch_text(const DrafterPlan& plan) {
@@ -213,8 +213,8 @@ Figure log_figure(const LogFindings& log) {
   figure.series.push_back(std::move(points));
   figure.caption =
       log.iid_rejected
-          ? "Acceptances are not alike at all positions, or depend on those before (level 0.001)."
-          : "Nothing speaks against acceptances that are alike and independent (level 0.001).";
+          ? "Acceptance differs between positions, or depends on earlier acceptances (level 0.001)."
+          : "The log does not contradict equal and independent acceptances (level 0.001).";
   return figure;
 }
 
@@ -253,7 +253,7 @@ std::string batch_sentences(const DrafterPlan& plan) {
 
 std::string settings_text(const std::vector<ServerSetting>& settings) {
   if (settings.empty()) return "";
-  std::string out = "\nServers rename options; speclab plan list options says where each was read.\n";
+  std::string out = "\nServers rename options; speclab plan list options names the source of each.\n";
   std::string synthetic;
   for (const ServerSetting& setting : settings) {
     out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
@@ -270,8 +270,7 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
     }
   }
   if (synthetic.empty()) return out;
-  return out +
-         "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n" +
+  return out + "\nFor benchmarks with simulated acceptance as planned (the text is then meaningless):\n" +
          synthetic;
 }
 

@@ -6,7 +6,7 @@ std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRa
                           const std::string& why) {
   std::string out = plan_line("expected speedup", ranged(speedup, why) + " × plain decoding");
   if (speedup.bounded() && speedup.low != speedup.high)
-    out += plan_line("", "the interval is acceptance's alone; costs are taken as exact");
+    out += plan_line("", "the interval covers acceptance only; costs are taken as exact");
   if (at_other_costs) {
     out += plan_line("at other costs",
                      "{:.4g} to {:.4g}: efficiencies a fifth lower or higher, overheads half or double",

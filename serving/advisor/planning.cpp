@@ -130,13 +130,14 @@ void add_choice(const Drafter& drafter, const PlanSettings& settings, const Curv
   const double alpha = drafter.acceptance.alpha.estimate;
   const GammaChoice choice = best_of(curve, alpha, drafter.costs, settings.at);
   const double tokens = curve.tokens[at(choice.gamma)];
-  plan.best = {choice.gamma,
-               curve.at(choice.gamma),
-               speedup_at_other_costs(tokens, drafter.costs, choice.gamma, settings.at),
-               tokens,
-               curve.by,
-               drafter.most_drafted == choice.gamma ? "As many as the drafter can draft." : choice.reason,
-               near_best(curve.estimate, little_loss)};
+  plan.best = {
+      choice.gamma,
+      curve.at(choice.gamma),
+      speedup_at_other_costs(tokens, drafter.costs, choice.gamma, settings.at),
+      tokens,
+      curve.by,
+      drafter.most_drafted == choice.gamma ? "This is the most that the drafter can draft." : choice.reason,
+      near_best(curve.estimate, little_loss)};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
   if (settings.asked_gamma) {
@@ -220,8 +221,8 @@ std::string bound_sentence(double gain, bool by_positions) {
   return fmt::format(
       "At most, {}. {}", bound,
       by_positions
-          ? "A policy that tells hard rounds from easy ones can have a part of it."
-          : "A policy gains only as far as it tells tokens apart, such as by the draft's confidence; where acceptance is i.i.d. it gains nothing.");
+          ? "A policy that tells hard rounds from easy ones can reach a part of it."
+          : "A policy gains only if it can tell tokens apart, such as by the draft's confidence; if acceptance is i.i.d. it gains nothing.");
 }
 
 std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {
@@ -233,7 +234,7 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool
   }
   if (by == AcceptanceModel::positions) {
     sentences.emplace_back(
-        "Acceptance differs between positions (or between rounds, of which the easy ones get far): the i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
+        "Acceptance differs between positions (or between rounds, where easy ones reach later positions). The i.i.d. formula is wrong here; gamma is chosen by the measured acceptance at each position.");
   }
   if (rounds_rejected) {
     sentences.emplace_back(

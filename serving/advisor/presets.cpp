@@ -98,7 +98,7 @@ Json logs_json() {
 }
 
 std::string logs_text() {
-  std::string out = "Formats of logs that plan log reads, in the order in which they are tried.\n";
+  std::string out = "Formats of logs, in the order in which plan log tries them.\n";
   for (const LogFormat& format : log_formats()) {
     out += fmt::format("\n{} ({})\n  {}\n", format.name, format.server, format.sentence);
     if (*format.source != '\0') out += fmt::format("  source: {}\n", format.source);
@@ -108,7 +108,8 @@ std::string logs_text() {
 }
 
 std::string options_text() {
-  Table table{"options", "", {"server", "option", "version", "source"}, {}, "Options that plan prints."};
+  Table table{
+      "options", "", {"server", "option", "version", "source"}, {}, "Options of servers that plans print."};
   for (const ServerOption& option : server_options()) {
     table.rows.push_back({text_cell(option.server), text_cell(option.option), text_cell(option.version),
                           text_cell(option.source)});
@@ -138,7 +139,7 @@ std::string models_text() {
       {"model", "parameters, 10^9", "active", "layers", "hidden", "heads", "kv heads", "vocabulary",
        "cache, KiB a token", "source"},
       {},
-      "Parameters from the shape; the cache in 16 bits. A model without layers is known by its size alone."};
+      "Parameters follow from the shape; the cache has 16 bits. For a model without layers only the size is known."};
   for (const Transformer& model : model_presets()) {
     table.rows.push_back({text_cell(model.name), number_cell(parameters(model) / giga),
                           number_cell(active_parameters(model) / giga), number_cell(model.layers),

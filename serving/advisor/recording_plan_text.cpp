@@ -85,7 +85,7 @@ Table gamma_table(const RecordingPlan& plan) {
                           short_cell(row.speedup.high)});
   }
   table.note =
-      "Exact for this text; low and high are of other texts like it. The last round of a sequence emits only what is left of it; whole rounds are those that end before.";
+      "Values are exact for this text; low and high are for other texts like it. The last round of a sequence emits only the remaining tokens; whole rounds end before it.";
   return table;
 }
 
@@ -102,13 +102,13 @@ Table position_table(const RecordingPlan& plan) {
 
 Table policy_table(const RecordingPlan& plan) {
   Table table{
-      "policies", "Policies that look at the accepted text alone", {"policy", "drafted a round", "speedup"}};
+      "policies", "Policies that look only at the accepted text", {"policy", "drafted a round", "speedup"}};
   for (const RecordedPolicy& row : plan.policies) {
     table.rows.push_back(
         {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});
   }
   table.note =
-      "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were rejected, which no recording holds.";
+      "Policies that use drafted tokens, such as the draft's confidence, need the rejected tokens, which no recording has.";
   return table;
 }
 

@@ -282,7 +282,7 @@ SamplingSource sampling_source(const Config& config, const TextSize& size, int g
   Config sized = config;
   drop_axes_of_decoding(sized);
   refuse_many_cells(sized, "plan sampling examines");
-  refuse_until(sized, "plan sampling draws as many texts as are said");
+  refuse_until(sized, "plan sampling draws a fixed number of texts");
   ModelFactory factory;
   const auto refuse_own = [&](const char* path, const Adjustment& sampling) {
     if (sampling.identity()) return;
@@ -328,7 +328,7 @@ SamplingSource sampling_source_of_recording(const std::string& file, const std::
   rows.sequence = ends_of(recording.sequences);
   return recorded_source(
       std::move(rows), nullptr, text_temperature,
-      fmt::format("{} recorded contexts, each over the tokens that are recorded of either row", top.size()));
+      fmt::format("{} recorded contexts, each over the tokens recorded for either row", top.size()));
 }
 
 }  // namespace speclab

@@ -65,23 +65,25 @@ std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /
 PlanWay plan_alpha() {
   Verb verb{
       .name = "alpha",
-      .sentence = "from an acceptance rate",
+      .sentence = "plan from an acceptance rate",
       .line = "speclab plan alpha ALPHA (--c C | COSTS) [options]",
       .about =
-          R"(Plans for an acceptance rate: of the tokens that the target examined, those up to the first that it rejects, the
-share that it accepted. Is yours accepted / drafted tokens, as vLLM, llama.cpp and TensorRT-LLM print it? That is lower:
---of-drafted γ. Costs: --c; or two models on a device by the roofline (--target, --draft, --device); or measured
-times.)",
+          R"(Plans for an acceptance rate, the share of examined tokens that the target accepts. It examines the tokens of a round
+up to the first that it rejects. vLLM, llama.cpp and TensorRT-LLM print accepted / drafted tokens, which is lower: give
+--of-drafted γ with such a rate. Costs come from --c, from the roofline of two models on a device (--target, --draft,
+--device), or from measured times.)",
       .examples = R"(  speclab plan alpha 0.75 --c 0.02
   speclab plan alpha 0.511 --of-drafted 3 --c 0.02
   speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
 )",
       .positional = "alpha"};
-  verb.options.add_options()("alpha-se", number_or(0), "standard error of the rate");
+  verb.section("Question");
+  verb.add_value("alpha-se", number_or(0), "standard error of the rate");
   add_rate_option(verb);
+  add_choice_options(verb);
+  verb.section("Costs");
   add_cost_options(verb.options);
   add_server_options(verb);
-  add_choice_options(verb);
   add_answer_options(verb);
   return {verb, answer_alpha};
 }
@@ -89,20 +91,22 @@ times.)",
 PlanWay plan_drafters() {
   Verb verb{
       .name = "drafters",
-      .sentence = "from the acceptance rates and costs of several drafters, the fastest first",
+      .sentence = "compare drafters by their acceptance rates and costs, the fastest first",
       .line = "speclab plan drafters NAME:ALPHA:C... [options]",
       .about =
-          R"(Compares drafters, each with a name, an acceptance rate, and the time of its run over the target's. In place
-of C may stand a model; then --target and --device say what it costs.)",
+          R"(Compares drafters. Each has a name, an acceptance rate, and C, the time of its run over the target's. C may also be a
+model; its cost then follows from --target and --device.)",
       .examples = R"(  speclab plan drafters small:0.7:0.02 large:0.8:0.11
   speclab plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
 )",
       .positional = "drafters",
       .several_positional = true};
+  verb.section("Question");
   add_rate_option(verb);
+  add_choice_options(verb);
+  verb.section("Costs");
   add_target_cost_options(verb.options);
   add_server_options(verb);
-  add_choice_options(verb);
   add_answer_options(verb);
   return {verb, answer_drafters};
 }

@@ -10,13 +10,10 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 /// Returns the option's rate, which must lie strictly between 0 and 1.
 double rate_of(const Values& values, const char* name) {
   const double rate = checked_number(values, name, 0, 1);
-  if (rate <= 0 || rate >= 1)
-    throw UsageError("--{} {}: expected a rate between 0 and 1, both left out", name, rate);
+  if (rate <= 0 || rate >= 1) throw UsageError("--{} {}: expected a rate above 0 and below 1", name, rate);
   return alpha_of_rate(values, rate, name);
 }
 
@@ -62,26 +59,29 @@ std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& 
 PlanWay plan_benchmark() {
   Verb verb{
       .name = "benchmark",
-      .sentence = "how many requests tell two settings apart",
+      .sentence = "compute how many requests tell two settings apart",
       .line =
           "speclab plan benchmark --alpha A --other B --gamma G | --difference PERCENT --deviation PERCENT [options]",
       .about =
-          R"(How many requests of each of two settings a benchmark needs to find a difference: between two acceptance rates, by
-target steps a token; or between times of requests, by their standard deviation. And what a given number finds.)",
+          R"(Computes how many requests of each of two settings a benchmark needs to find a difference, and which difference a given
+number of requests finds. The difference is between two acceptance rates, measured in target steps per token, or between
+times of requests with a given standard deviation.)",
       .examples = R"(  speclab plan benchmark --alpha 0.60 --other 0.65 --gamma 5
   speclab plan benchmark --difference 3.6 --deviation 40 --requests 176
 )"};
-  auto add = verb.options.add_options();
-  add("alpha", po::value<double>(), "acceptance rate of one setting");
-  add("other", po::value<double>(), "of the other");
+  verb.section("Acceptance rates");
+  verb.add<double>("alpha", "acceptance rate of one setting");
+  verb.add<double>("other", "acceptance rate of the other setting");
   add_rate_option(verb);
-  add("gamma", number_or(5), "drafted tokens");
-  add("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
-  add("output", number_or(256), "tokens of a request");
-  add("difference", po::value<double>(), "percent by which one setting is faster");
-  add("deviation", po::value<double>(), "standard deviation of requests' times, in percent of the mean");
-  add("power", number_or(0.8), "probability that the difference is found");
-  add("requests", po::value<double>(), "of each setting: what do these find?");
+  verb.add_value("gamma", number_or(5), "drafted tokens");
+  verb.add_value("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
+  verb.add_value("output", number_or(256), "tokens of a request");
+  verb.section("Times");
+  verb.add<double>("difference PERCENT", "how much faster one setting is");
+  verb.add<double>("deviation PERCENT", "standard deviation of requests' times, relative to the mean");
+  verb.section("Test");
+  verb.add_value("power", number_or(0.8), "probability that the difference is found");
+  verb.add<double>("requests", "requests of each setting; prints the difference that these find");
   add_answer_options(verb);
   return {verb, answer_benchmark};
 }

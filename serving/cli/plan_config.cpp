@@ -44,19 +44,22 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
 PlanWay plan_config() {
   Verb verb{
       .name = "config",
-      .sentence = "from the models, or the cases, of a config",
+      .sentence = "plan from the models, or the cases, of a config",
       .line = "speclab plan config CONFIG.json [options]",
       .about =
-          R"(Plans for a config's models, which give alpha exactly or are run. A config of several cases gets one row per
-case: its gamma beside the best. Without --c the config's own cost counts.)",
+          R"(Plans for a config's models. alpha is computed exactly if possible, otherwise by a simulation. For a config with
+several cases it prints one row per case, with its gamma and the best one. Without --c it uses the config's own cost.)",
       .examples = R"(  speclab plan config configs/austen_words.json
   speclab plan config configs/paper/table2-4.json     # Table 2 of Leviathan et al. 2023
 )",
       .positional = "config"};
-  add_config_options(verb);
+  verb.section("Question");
+  add_choice_options(verb);
+  verb.section("Costs");
   add_cost_options(verb.options);
   add_server_options(verb);
-  add_choice_options(verb);
+  verb.section("Simulation");
+  add_config_options(verb);
   add_answer_options(verb);
   return {verb, answer_config};
 }

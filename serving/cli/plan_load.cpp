@@ -23,10 +23,9 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 /// An option that is a key of the section "serving", or of an object or a kind in it.
 struct KeyOption {
+  std::string section;  ///< of the help
   std::string option;
   std::string parent;
   std::string kind;
@@ -39,34 +38,36 @@ struct KeyOption {
 const std::vector<KeyOption>& key_options() {
   static const std::vector<KeyOption> all = [] {
     std::vector<KeyOption> options{
-        {"prompt", "", "", "prompt"},
-        {"output", "", "", "output"},
-        {"length-variation", "", "", "length_variation"},
-        {"bursts", "", "", "bursts"},
-        {"burst-seconds", "", "", "burst_seconds"},
-        {"trace", "", "", "trace", "Requests as recorded: CSV or JSON lines; --rate speeds them up."},
-        {"ttft-ms", "", "", "ttft_ms"},
-        {"tpot-ms", "", "", "tpot_ms"},
-        {"percentile", "", "", "percentile", "Of latencies, and the share that shall keep targets."},
-        {"alpha-spread", "acceptance", "rate", "spread"},
-        {"draft-correlation", "policy", "adaptive", "correlation",
-         "Of the draft's confidences with acceptance: adds adaptive verification."},
-        {"replicas", "engine", "", "replicas"},
-        {"max-sequences", "engine", "", "max_sequences"},
-        {"step-tokens", "engine", "", "step_tokens"},
-        {"cache-tokens", "engine", "", "cache_tokens",
-         "Tokens of caches in an engine; 0: what the device's memory holds."},
-        {"draft-budget", "engine", "", "draft_budget"},
-        {"draft-hit", "draft_device", "", "hit"},
-        {"rank-shares", "draft_device", "", "rank_shares"},
-        {"outcomes", "draft_device", "", "outcomes"},
-        {"plain-after-miss", "draft_device", "", "plain_after_miss"},
-        {"requests", "", "", "requests",
-         "Measured in a run; in bursts ten turns at least, unless this is given."},
-        {"runs", "", "", "runs"},
-        {"step-ms", "cost", "", "step_ms"}};
+        {"Requests", "prompt", "", "", "prompt"},
+        {"Requests", "output", "", "", "output"},
+        {"Requests", "length-variation", "", "", "length_variation"},
+        {"Requests", "bursts", "", "", "bursts"},
+        {"Requests", "burst-seconds", "", "", "burst_seconds"},
+        {"Requests", "trace", "", "", "trace",
+         "File of recorded requests, CSV or JSON lines; --rate changes their speed."},
+        {"Question", "ttft-ms", "", "", "ttft_ms"},
+        {"Question", "tpot-ms", "", "", "tpot_ms"},
+        {"Question", "percentile", "", "", "percentile",
+         "Percentile of latencies, and the share of requests that must meet the targets."},
+        {"Requests", "alpha-spread", "acceptance", "rate", "spread"},
+        {"Question", "draft-correlation", "policy", "adaptive", "correlation",
+         "Correlation of the draft's confidences with acceptance; adds adaptive verification."},
+        {"Engine", "replicas", "engine", "", "replicas"},
+        {"Engine", "max-sequences", "engine", "", "max_sequences"},
+        {"Engine", "step-tokens", "engine", "", "step_tokens"},
+        {"Engine", "cache-tokens", "engine", "", "cache_tokens",
+         "Tokens that the caches of an engine hold; 0: as many as the device's memory holds."},
+        {"Engine", "draft-budget", "engine", "", "draft_budget"},
+        {"Draft device", "draft-hit", "draft_device", "", "hit"},
+        {"Draft device", "rank-shares", "draft_device", "", "rank_shares"},
+        {"Draft device", "outcomes", "draft_device", "", "outcomes"},
+        {"Draft device", "plain-after-miss", "draft_device", "", "plain_after_miss"},
+        {"Simulation", "requests", "", "", "requests",
+         "Requests measured in a run. By default, runs with bursts are lengthened to at least ten bursts."},
+        {"Simulation", "runs", "", "", "runs"},
+        {"Costs", "step-ms", "cost", "", "step_ms"}};
     for (const Field& field : pair_costs_type().type->object()->fields())
-      options.push_back({option_of_key(field.name), "cost", "", field.name});
+      options.push_back({"Costs", option_of_key(field.name), "cost", "", field.name});
     return options;
   }();
   return all;
@@ -207,35 +208,44 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
 PlanWay plan_load() {
   Verb verb{
       .name = "load",
-      .sentence = "under load: latencies at rates of requests, for policies of gamma",
+      .sentence = "simulate a server under load: latencies by rate of requests, for policies of gamma",
       .line = "speclab plan load [ALPHA] COSTS [--rate R,R...] [options]",
       .about =
-          R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by batch
-and policies of engines: latencies, targets kept, the rate to switch it off at. The server is the section "serving" of a
-config: these options and --set give its keys. Costs: the roofline, or measured times.)",
+          R"(Simulates a server with continuous batching at several rates of requests. It compares plain decoding, fixed gammas, a
+table by batch, and policies of engines, and prints latencies, the share of requests that meet the targets, and the rate
+above which speculation should be switched off. The server is the section "serving" of a config: these options and --set
+give its keys. Costs come from the roofline or from measured times.)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 --bursts 4 --tpot-ms 20
 )",
       .positional = "alpha",
       .optional_positional = true};
-  auto add = verb.options.add_options();
-  add("rate", po::value<std::string>(),
-      "requests a second, one or several (default: ten up to 90% of capacity)");
+  const auto add_keys = [&](const std::string& section) {
+    verb.section(section.c_str());
+    for (const KeyOption& one : key_options()) {
+      if (one.section != section) continue;
+      auto [field, usual] = field_of(one);
+      if (one.sentence != nullptr) field.sentence = one.sentence;
+      add_key_option(verb.options, one.option, field, usual);
+    }
+  };
+  add_keys("Question");
+  verb.add<std::string>("rate NUMBER,...",
+                        "requests per second, one or several (default: ten rates up to 90% of capacity)");
   add_rate_option(verb);
-  for (const KeyOption& one : key_options()) {
-    auto [field, usual] = field_of(one);
-    if (one.sentence != nullptr) field.sentence = one.sentence;
-    add_key_option(verb.options, one.option, field, usual);
-  }
-  add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
-  add("memory-share", number_or(0.9), "of the device's memory, usable");
-  add("seed", po::value<std::string>()->default_value("1"),
-      "of all runs; those of another seed are independent of them");
-  add("quiet", "no progress");
-  add_set_option(verb, "path=value: any other key, e.g. serving.engine.wake_ms=2");
   add_max_gamma_option(verb, 8);
+  add_keys("Requests");
+  add_keys("Engine");
+  verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");
+  add_keys("Draft device");
+  add_keys("Costs");
+  verb.add("skip-idle-draft", "the draft does not run if a policy's gamma is 0");
+  add_keys("Simulation");
+  verb.add<std::string>("seed INTEGER", "1", "seed of all runs; runs with different seeds are independent");
+  add_set_option(verb, "set any other key, e.g. serving.engine.wake_ms=2");
   add_thread_option(verb);
+  verb.add("quiet", "print no progress");
   add_answer_options(verb);
   return {verb, answer_load};
 }

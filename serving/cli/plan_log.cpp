@@ -45,29 +45,31 @@ std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*cont
 }  // namespace
 
 PlanWay plan_log() {
-  namespace po = boost::program_options;
   Verb verb{
       .name = "log",
-      .sentence = "from the log of a server",
+      .sentence = "plan from the log of a server",
       .line = "speclab plan log FILE (--c C | COSTS) [options]",
       .about =
-          R"(Plans for what a server logged: vLLM, SGLang, TensorRT-LLM, llama.cpp, MLX or Hugging Face, or a line
-"drafted,accepted" a round; speclab plan list logs shows all formats. alpha is estimated by maximum likelihood, and
-whether it is alike at all positions is tested. FILE may be compressed by gzip; - is the standard input.)",
+          R"(Plans from a log of vLLM, SGLang, TensorRT-LLM, llama.cpp, MLX or Hugging Face, or from a file with one line
+"drafted,accepted" per round; speclab plan list logs shows all formats. It estimates alpha by maximum likelihood and
+tests whether alpha is the same at all positions. FILE may be compressed by gzip; - is the standard input.)",
       .examples = R"(  speclab plan log accept.csv --c 0.02
   speclab plan log after.prom --since before.prom --model meta-llama/Llama-3.3-70B-Instruct --c 0.02
   speclab plan log rounds.jsonl.gz --fields accepted=acc_tokens,drafted=usage.draft --c 0.02
 )",
       .positional = "log"};
-  auto add = verb.options.add_options();
-  add("since", po::value<std::string>(), "an earlier page of the same counters, which is subtracted");
-  add("model", po::value<std::string>(), "the model_name, of a log of several");
-  add("fields", po::value<std::string>(),
-      "columns or keys, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
-  add("drafted", po::value<int>(), "tokens drafted a round, of a log that does not say");
+  verb.section("Log");
+  verb.add<std::string>("since FILE", "an earlier page of the same counters, which is subtracted");
+  verb.add<std::string>("model NAME", "the model_name to plan for, if the log has several");
+  verb.add<std::string>(
+      "fields NAME=KEY,...",
+      "columns or keys to read, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
+  verb.add<int>("drafted", "drafted tokens per round, if the log does not say");
+  verb.section("Question");
+  add_choice_options(verb);
+  verb.section("Costs");
   add_cost_options(verb.options);
   add_server_options(verb);
-  add_choice_options(verb);
   add_answer_options(verb);
   return {verb, answer_log};
 }

@@ -90,27 +90,27 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
 }  // namespace
 
 PlanWay plan_measure() {
-  namespace po = boost::program_options;
   Verb verb{
       .name = "measure",
-      .sentence = "by running a pair of neural models here",
+      .sentence = "plan by running a pair of neural models on this machine",
       .line = "speclab plan measure CONFIG.json | --target FILE.gguf --draft FILE.gguf [options]",
       .about =
-          R"(Plans for a pair of neural models that is run here: the target writes texts, both models' runs are timed, and
-acceptance and costs are those that were found.)",
+          R"(Runs a pair of neural models on this machine and plans with the measured acceptance and costs: the target writes
+texts, and the runs of both models are timed.)",
       .examples = R"(  speclab plan measure --target target.gguf --draft draft.gguf
   speclab plan measure configs/neural_smollm2.json --set cases=null
 )",
       .positional = "config",
       .optional_positional = true};
-  auto add = verb.options.add_options();
-  add("target", po::value<std::string>(), "the target, a GGUF file");
-  add("draft", po::value<std::string>(), "the draft, a GGUF file");
-  add("prompt", po::value<std::string>()->default_value("Once upon a time"), "what texts begin with");
-  add("texts", number_or(8), "texts that the target writes");
-  add("tokens", number_or(64), "tokens of each");
+  verb.section("Question");
+  verb.add<std::string>("target FILE", "GGUF file of the target");
+  verb.add<std::string>("draft FILE", "GGUF file of the draft");
   add_batch_option(verb);
   add_max_gamma_option(verb, 12);
+  verb.section("Measurement");
+  verb.add<std::string>("prompt", "Once upon a time", "beginning of every text");
+  verb.add_value("texts", number_or(8), "texts that the target writes");
+  verb.add_value("tokens", number_or(64), "tokens of each text");
   add_config_options(verb);
   add_answer_options(verb);
   return {verb, answer_measure};

@@ -13,8 +13,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 /// Returns the drafted tokens per round if rates are meant as accepted / drafted; empty if they are alpha.
@@ -27,37 +25,33 @@ std::optional<double> drafted_option(const Values& values) {
 }  // namespace
 
 void add_rate_option(Verb& verb) {
-  verb.options.add_options()("of-drafted", po::value<double>(),
-                             "rates are accepted / drafted tokens, of this many drafted a round");
+  verb.add<double>("of-drafted",
+                   "the given rate is accepted / drafted tokens, at this many drafted tokens per round");
 }
 
-void add_batch_option(Verb& verb) {
-  verb.options.add_options()("batch", number_or(1), "sequences decoded together");
-}
+void add_batch_option(Verb& verb) { verb.add_value("batch", number_or(1), "sequences decoded together"); }
 
 void add_max_gamma_option(Verb& verb, int otherwise) {
-  verb.options.add_options()("max-gamma", number_or(otherwise), "largest gamma considered");
+  verb.add_value("max-gamma", number_or(otherwise), "largest gamma considered");
 }
 
 void add_server_options(Verb& verb) {
   add_batch_option(verb);
-  auto add = verb.options.add_options();
-  add("context", number_or(1024), "tokens before the new ones");
-  add("memory-share", number_or(0.9), "of the device's memory, usable");
+  verb.add_value("context", number_or(1024), "tokens of context before the new ones");
+  verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");
   add_method_option(verb.options);
 }
 
 void add_choice_options(Verb& verb) {
-  auto add = verb.options.add_options();
-  add("gamma", po::value<double>(), "a gamma to compare with the best");
+  verb.add<double>("gamma", "a gamma to compare with the best");
   add_max_gamma_option(verb, PlanSettings().max_gamma);
-  add("max-batch", number_or(512), "largest batch considered");
+  verb.add_value("max-batch", number_or(512), "largest batch considered");
 }
 
 void add_answer_options(Verb& verb) {
-  auto add = verb.options.add_options();
-  add("confidence", number_or(0.95), "of intervals");
-  add("json", "print JSON");
+  verb.section("Output");
+  verb.add_value("confidence", number_or(0.95), "confidence of intervals");
+  verb.add("json", "print JSON");
   add_page_option(verb);
 }
 

@@ -31,28 +31,29 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
 }  // namespace
 
 PlanWay plan_recording() {
-  namespace po = boost::program_options;
   Verb verb{
       .name = "recording",
-      .sentence = "from a text with log-probabilities under target and draft",
+      .sentence = "plan from a text with log-probabilities under target and draft",
       .line = "speclab plan recording FILE (--c C | COSTS) [options]",
       .about =
-          R"(Plans for a text with log-probabilities, or rows, under target and draft (docs/recordings.md), from which
-every gamma follows exactly.)",
+          R"(Plans from a text with log-probabilities, or rows, under target and draft (docs/recordings.md). The speedup of every
+gamma on this text follows exactly.)",
       .examples = R"(  speclab plan recording recorded.csv --c 0.05
   speclab plan recording target.json --draft-recording draft.json --c 0.05
 )",
       .positional = "recording"};
-  auto add = verb.options.add_options();
-  add("draft-recording", po::value<std::string>(), "the draft's, where files hold one model each");
-  add("column", po::value<std::string>(), "the drafter NAME of its column logq.NAME, of a file with several");
-  add("rule", po::value<std::string>()->default_value("token"), "token or block; of rows any");
-  add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
+  verb.section("Question");
+  verb.add<std::string>("draft-recording FILE", "recording of the draft, if each file holds one model");
+  verb.add<std::string>("column NAME",
+                        "drafter to read from the column logq.NAME, if the file has several drafters");
+  verb.add<std::string>("rule NAME", "token", "token or block; for recorded rows any rule");
+  verb.add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
+  add_max_gamma_option(verb, PlanSettings().max_gamma);
+  add_thread_option(verb);
+  verb.section("Costs");
   add_cost_options(verb.options);
   add_server_options(verb);
-  add_max_gamma_option(verb, PlanSettings().max_gamma);
   add_answer_options(verb);
-  add_thread_option(verb);
   return {verb, answer_recording};
 }
 

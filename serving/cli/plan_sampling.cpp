@@ -17,8 +17,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr double max_temperature = 100;
 
 /// Returns the numbers of a list such as "1" or "0.5,1", each from `least` to `most`; for an integral T they
@@ -115,32 +113,34 @@ std::optional<PlanAnswer> answer_sampling(const Values& values, const Control& c
 PlanWay plan_sampling() {
   Verb verb{
       .name = "sampling",
-      .sentence = "how a draft should sample, for targets at a temperature, with top-k or top-p",
+      .sentence = "find how a draft should sample, for targets at a temperature, with top-k or top-p",
       .line = "speclab plan sampling CONFIG.json | --recording FILE | --target ROWS --draft ROWS [options]",
       .about =
-          R"(Acceptance and tokens per target step of exact match, token and block verification, by how the draft proposes: its
-argmax, sampled as the target samples, without the target's top-k and top-p, or at other temperatures. The best one is
-that of the largest mean of sum min(p, q).)",
+          R"(Computes acceptance and tokens per target step of exact match, token and block verification for several ways of drafting:
+the draft's argmax, sampling as the target samples, sampling without the target's top-k and top-p, and sampling at other
+temperatures. The best temperature is the one with the largest mean of sum min(p, q).)",
       .examples = R"(  speclab plan sampling --target .5,.3,.2 --draft .4,.5,.1 --temperature 0.5,1
   speclab plan sampling configs/exact_markov.json --temperature 1 --top-k 2
   speclab plan sampling --recording configs/recorded/austen_rows.jsonl --temperature 0.2,0.6,1
 )",
       .positional = "config",
       .optional_positional = true};
-  auto add = verb.options.add_options();
-  add("recording", po::value<std::string>(), "a text with rows of both models, instead of a config");
-  add("draft-recording", po::value<std::string>(), "the draft's, where files hold one model each");
-  add("text-temperature", number_or(1), "that the recorded text was drawn at");
-  add("target", po::value<std::string>(), "rows of probabilities, instead of a config: .5,.5 or .9,.1;.2,.8");
-  add("draft", po::value<std::string>(), "the draft's");
-  add("temperature", po::value<std::string>()->default_value("1"), "of the target, one or several");
-  add("top-k", po::value<std::string>()->default_value("0"), "of the target; 0: all");
-  add("top-p", po::value<std::string>()->default_value("1"), "of the target");
-  add("draft-temperature", po::value<std::string>(), "further ones of the draft");
-  add("gamma", number_or(5), "drafted tokens");
-  add("sequences", po::value<std::uint32_t>()->default_value(32),
-      "texts drawn where the pair has too many contexts for exact numbers");
-  add("tokens", po::value<std::uint32_t>()->default_value(32), "of each");
+  verb.section("Models");
+  verb.add<std::string>("recording FILE", "a text with rows of both models, instead of a config");
+  verb.add<std::string>("draft-recording FILE", "recording of the draft, if each file holds one model");
+  verb.add_value("text-temperature", number_or(1), "temperature at which the recorded text was drawn");
+  verb.add<std::string>("target ROWS", "rows of the target, instead of a config: .5,.5 or .9,.1;.2,.8");
+  verb.add<std::string>("draft ROWS", "rows of the draft");
+  verb.section("Question");
+  verb.add<std::string>("temperature NUMBER,...", "1", "temperatures of the target");
+  verb.add<std::string>("top-k INTEGER,...", "0", "top-k of the target; 0: all");
+  verb.add<std::string>("top-p NUMBER,...", "1", "top-p of the target");
+  verb.add<std::string>("draft-temperature NUMBER,...", "further temperatures of the draft to try");
+  verb.add_value("gamma", number_or(5), "drafted tokens");
+  verb.section("Simulation");
+  verb.add<std::uint32_t>("sequences", 32,
+                          "texts to draw if the pair has too many contexts for exact numbers");
+  verb.add<std::uint32_t>("tokens", 32, "tokens of each text");
   add_config_options(verb);
   add_answer_options(verb);
   return {verb, answer_sampling};

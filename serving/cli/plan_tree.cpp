@@ -10,8 +10,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
   const std::vector<double> shares = rank_shares_of(values.text("shares"), "shares");
@@ -28,20 +26,22 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
 PlanWay plan_tree() {
   Verb verb{
       .name = "tree",
-      .sentence = "a draft tree, from how often the draft's first, second, ... choice is accepted",
+      .sentence = "plan a draft tree from how often the draft's first, second, ... choice is accepted",
       .line = "speclab plan tree SHARE,SHARE,... (--c C | COSTS) [options]",
       .about =
-          R"(Plans a tree of drafted tokens: how many, in how many levels, with how many branches, by batch. SHAREs say how often
-the target's token is the draft's first, second, ... choice. Costs as of plan alpha; the draft runs once a level.)",
+          R"(Plans a tree of drafted tokens for each batch: its tokens, levels and branches. The SHAREs say how often the target's
+token is the draft's first, second, ... choice. Costs are given as for plan alpha; the draft runs once per level.)",
       .examples = R"(  speclab plan tree .62,.14,.06,.03 --c 0.05
   speclab plan tree .62,.14,.06,.03 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
 )",
       .positional = "shares"};
-  verb.options.add_options()("max-nodes", po::value<int>()->default_value(64), "most drafted tokens")(
-      "max-levels", po::value<int>()->default_value(8), "most levels; also the longest chain");
+  verb.section("Question");
+  verb.add<int>("max-nodes", 64, "largest number of drafted tokens");
+  verb.add<int>("max-levels", 8, "largest number of levels, and the longest chain");
+  verb.add_value("max-batch", number_or(256), "largest batch considered");
+  verb.section("Costs");
   add_cost_options(verb.options);
   add_server_options(verb);
-  verb.options.add_options()("max-batch", number_or(256), "largest batch considered");
   add_answer_options(verb);
   return {verb, answer_tree};
 }

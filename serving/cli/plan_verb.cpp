@@ -43,15 +43,14 @@ int list_presets(const Values& values) {
 Verb plan_list_verb() {
   Verb verb{
       .name = "list",
-      .sentence =
-          "devices, models, options of servers and formats of logs that are known, with their sources",
+      .sentence = "list known devices, models, options of servers and formats of logs, with their sources",
       .line = "speclab plan list devices|models|options|logs [--json]",
       .about =
-          "Prints the devices and models that costs are known of, the options of servers that plans print, or the formats of logs with a sample of each.",
+          "Prints the devices and models with known costs, the options of servers that plans print, or the formats of logs with a sample of each.",
       .examples = "  speclab plan list devices\n  speclab plan list logs\n",
       .positional = "what",
       .run = list_presets};
-  verb.options.add_options()("json", "print JSON");
+  verb.add("json", "print JSON");
   return verb;
 }
 
@@ -74,8 +73,8 @@ Verb plan_verb() {
       .line = fmt::format("speclab plan {} ... [options]", fmt::join(names, "|")),
       .about =
           R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
-the batch beyond which it stops paying, and settings for five servers. The word says where acceptance is known from.
-Exit code: 0, 1 for a plan that the memory of the device does not hold, 2 for bad input, 130 interrupted.
+the batch beyond which it stops paying, and settings for five servers. The word after plan says where acceptance comes from.
+Exit code: 0, 1 if the plan does not fit the device's memory, 2 for bad input, 130 interrupted.
 )",
       .examples = R"(  speclab plan alpha 0.75 --c 0.02
   speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4

@@ -19,7 +19,7 @@ AcceptanceKind rate_law() {
   };
   return kind_entry<AcceptanceKind, P>(
       "rate", "Every token is accepted at one rate, or each request has its own.",
-      {field("rate", &P::rate, number(0, 1), "Acceptance rate; without it \"alpha\" of the config."),
+      {field("rate", &P::rate, number(0, 1), "Acceptance rate (default: \"alpha\" of the config)."),
        field("spread", &P::spread, number(0, 0.5),
              "Standard deviation of the rate between requests (beta distributed).")},
       [](const P& own, const std::string& path, const AcceptanceRequest& request) -> AcceptanceLaw {
@@ -53,7 +53,7 @@ AcceptanceKind rounds_law() {
     std::vector<std::uint64_t> counts;
   };
   return kind_entry<AcceptanceKind, P>(
-      "rounds", "Rounds as often as they were counted.",
+      "rounds", "Every round accepts a number of tokens, drawn with the frequencies of counted rounds.",
       {required(field("counts", &P::counts, list(count<std::uint64_t>(), 1, longest_draft + 1),
                       "Counts of rounds by accepted tokens, 0 first."))},
       [](const P& own, const std::string& path, const auto&) -> AcceptanceLaw {
@@ -77,10 +77,11 @@ AcceptanceKind classes_law() {
   };
   const auto one = object<RequestClass>(
       "serving class", "Requests of one kind.",
-      {required(field("share", &RequestClass::share, number(0, 1), "Of all requests; shares add up to 1.")),
+      {required(field("share", &RequestClass::share, number(0, 1),
+                      "Share of all requests; the shares add up to 1.")),
        required(field(
            "positions", &RequestClass::positions, list(number(0, 1), 1, longest_draft),
-           "Acceptance rate of each position, given that those before are accepted; the last goes on."))});
+           "Acceptance rate of each position, given that those before are accepted; later positions have the last rate."))});
   return kind_entry<AcceptanceKind, P>(
       "classes", "Requests of several kinds.",
       {required(field("classes", &P::classes, list(one, 1, 100), "The kinds."))},
@@ -159,7 +160,7 @@ AcceptanceKind recorded_rounds_law() {
     std::string file;
   };
   return kind_entry<AcceptanceKind, P>(
-      "recorded", "Rounds as they were recorded, with what the draft said of its tokens.",
+      "recorded", "Rounds as they were recorded, with the draft's confidences.",
       {required(field(
           "file", &P::file, input_file(),
           "A JSON object a line: {\"accepted\": 2, \"confidences\": [0.9, 0.8, 0.3]}, with a \"weight\" or without one."))},
@@ -177,10 +178,13 @@ Family<AcceptanceKind>& acceptance_family() {
         all.add(positions_law());
         all.add(rounds_law());
         all.add(classes_law());
-        all.add(mean_law("constant_rate", "One rate a token that gives a mean.", constant_rate_law));
-        all.add(mean_law("least_variance", "Two neighbouring numbers that give a mean.",
+        all.add(mean_law("constant_rate", "Every token has the same rate, which gives the mean.",
+                         constant_rate_law));
+        all.add(mean_law("least_variance",
+                         "Every round accepts one of the two whole numbers around the mean.",
                          [](double mean, std::uint32_t) { return least_variance_law(mean); }));
-        all.add(mean_law("all_or_none", "All of gamma tokens or none, with a mean.", all_or_none_law));
+        all.add(mean_law("all_or_none", "Every round accepts all gamma tokens or none; the mean is given.",
+                         all_or_none_law));
         all.add(text_law());
         all.add(recorded_rounds_law());
       });

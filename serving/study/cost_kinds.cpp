@@ -12,7 +12,7 @@ namespace {
 const Typed<TokenPoint>& token_point_type() {
   using P = TokenPoint;
   static const auto type = object<P>(
-      "serving token point", "How long a step of so many tokens takes.",
+      "serving token point", "Time of a step with this many tokens.",
       {required(field("tokens", &P::tokens, number(0, 1e9), "Verified positions and tokens of prompts.")),
        required(field("ms", &P::ms, number(0, 1e9), "Milliseconds."))});
   return type;
@@ -38,24 +38,27 @@ StepCostKind linear_steps() {
   using C = LinearStep;
   const auto ms = number(0, 1e9);
   return kind_entry<StepCostKind, C>(
-      "steps", "Milliseconds of a step, which add up.",
+      "steps", "Sum of milliseconds for the parts of a step.",
       {field("step", &C::step, ms, "Of a step."),
-       field("sequence", &C::sequence, ms, "Of each decoding sequence."),
-       field("position", &C::position, ms, "Of each verified position: gamma + 1 of each decoding sequence."),
-       field("prompt_token", &C::prompt_token, ms, "Of each token of a prompt."),
-       field("context_token", &C::context_token, ms, "Of each token of a cache that is read."),
+       field("sequence", &C::sequence, ms, "Milliseconds for each decoding sequence."),
+       field("position", &C::position, ms,
+             "Milliseconds for each verified position; a decoding sequence has gamma + 1."),
+       field("prompt_token", &C::prompt_token, ms, "Milliseconds for each token of a prompt."),
+       field("context_token", &C::context_token, ms, "Milliseconds for each token of a cache that is read."),
        field(
            "by_tokens", &C::by_tokens, list(token_point_type(), 0, 4096),
-           "Of a step by its tokens, in increasing order; lines between the points, and beyond the last as between the last two."),
-       field("mixed", &C::mixed, ms,
-             "Of a step that decodes and reads prompts, besides both: engines run such steps another way."),
-       field("speculation", &C::speculation, ms, "Of a step that drafts."),
-       field("idle_draft", &C::idle_draft, ms, "Of a step that could draft and does not."),
-       field("draft_run", &C::draft_run, ms, "Of each of gamma draft runs."),
-       field("draft_sequence", &C::draft_sequence, ms, "Of each draft run, for each decoding sequence."),
+           "Milliseconds of a step by its tokens, in increasing order. Between points the time is linear; after the last point it continues the last line."),
+       field(
+           "mixed", &C::mixed, ms,
+           "Additional milliseconds of a step that both decodes and reads prompts, which engines run in another way."),
+       field("speculation", &C::speculation, ms, "Milliseconds of a step that drafts."),
+       field("idle_draft", &C::idle_draft, ms, "Milliseconds of a step that could draft and does not."),
+       field("draft_run", &C::draft_run, ms, "Milliseconds for each of gamma draft runs."),
+       field("draft_sequence", &C::draft_sequence, ms,
+             "Milliseconds of each draft run for each decoding sequence."),
        field(
            "draft_context_token", &C::draft_context_token, ms,
-           "Of each draft run, for each token of a cache that it reads; \"engine\": {\"draft_budget\": n} bounds these.")},
+           "Milliseconds of each draft run for each token of a cache that it reads; \"engine\": {\"draft_budget\": n} limits these tokens.")},
       [](const C& own, const std::string& path, std::uint32_t) { return linear_times(own, path); });
 }
 
@@ -76,9 +79,9 @@ StepCostKind pair_steps(const char* name, const char* sentence, CostForm form) {
       name, sentence,
       joined(inherited<C>(pair_costs_type(form)),
              {field("step_ms", &C::step_ms, number(0, 1e6),
-                    "Scheduler and host, milliseconds of every step (assumed)."),
+                    "Milliseconds of scheduler and host in every step (assumed)."),
               field("idle_draft", &C::idle_draft, boolean(),
-                    "The draft runs once where a policy drafts nothing, to keep its cache whole.")}),
+                    "The draft also runs once if a policy drafts nothing, to keep its cache complete.")}),
       [](const C& own, const std::string& path, std::uint32_t gamma) {
         return pair_times(own, path, gamma);
       });

@@ -292,13 +292,13 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   question.max_gamma = question.most_drafted ? std::min(max_gamma, *question.most_drafted) : max_gamma;
   if (section.requests_per_second) question.rates = {*section.requests_per_second};
   if (section.draft_device && !section.policy.entry().ahead)
-    refuse("/serving/policy", "no policy but fixed gammas is simulated with a draft device");
+    refuse("/serving/policy", "with a draft device only fixed gammas are simulated");
   const bool own_states =
       question.method == DraftMethod::mtp || draft_runs(question.method) == DraftRuns::a_round;
   if (section.draft_device && own_states) {
     throw ConfigError(
         "/serving/draft_device",
-        "{} drafts from the target's states, which a device that drafts before the round has ended does not have",
+        "{} drafts from the target's states, which a draft device lacks before the round has ended",
         word_of(question.method));
   }
   return question;

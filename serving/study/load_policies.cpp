@@ -138,16 +138,16 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
   }
   if (question.server.draft_device) return candidates;
   const int most = question.max_gamma;
-  add("table by batch", "the γ of each batch below, with a draft run where it is 0", most,
+  add("table by batch", "the γ of each batch below; the draft also runs where it is 0", most,
       table_of({{0, by_batch}}));
   if (tables.size() > 1)
     add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
   // SGLang's policy changes the number of draft runs. It is left out if a single run drafts all tokens, since
   // the number is then always one.
   if (draft_runs(question.costs) == DraftRuns::a_token)
-    add("SGLang's steps", "its default slots by batch, moved by what is accepted", most,
+    add("SGLang's steps", "its default slots by batch, adjusted by the accepted tokens", most,
         policy_of({{"kind", "sglang"}}));
-  add("goodput", "the γ of the most expected tokens a millisecond, α as it is seen", most,
+  add("goodput", "the γ with the most expected tokens per millisecond, with α as observed", most,
       policy_of({{"kind", "goodput"}}));
   const Selected<StepPolicyKind>& own = question.server.policy;
   if (!own.entry().ahead) add(own.name(), own.kind->sentence, most, own);

@@ -34,7 +34,7 @@ std::string head(const LoadPlan& plan) {
   const char* beside = plan.draft_device ? "on each of both devices" : "beside both models";
   out += plan_line("cache of a replica", plan.cache_tokens
                                              ? fmt::format("{} tokens {}", *plan.cache_tokens, beside)
-                                             : "without bound: --cache-tokens gives one");
+                                             : "no limit: --cache-tokens sets one");
   if (plan.ttft_ms) out += plan_line("target of TTFT", "{:.4g} ms", *plan.ttft_ms);
   if (plan.tpot_ms) out += plan_line("target of TPOT", "{:.4g} ms a token", *plan.tpot_ms);
   out += plan_line("simulated", "{} runs of {} requests or more, {} intervals", plan.runs, plan.requests,
@@ -50,8 +50,7 @@ std::string findings(const LoadPlan& plan) {
       return fmt::format("At {:.4g} requests a second every policy is overloaded.\n", choice.rate);
     out = fmt::format("At {:.4g} requests a second: {}.", choice.rate, choice.policy);
     if (!choice.not_told_apart.empty())
-      out +=
-          fmt::format(" Not told apart from it by these runs: {}.", fmt::join(choice.not_told_apart, ", "));
+      out += fmt::format(" These runs cannot tell it from: {}.", fmt::join(choice.not_told_apart, ", "));
     return out + "\n";
   }
   if (plan.off_from) {
@@ -84,8 +83,8 @@ Table rate_table(const LoadPlan& plan) {
   const std::string p = fmt::format("p{:g}", plan.percentile);
   Table table{
       "rates",
-      has_targets(plan) ? "The policy of the most requests that keep the targets"
-                        : "The policy of the least mean latency",
+      has_targets(plan) ? "The policy with the most requests that meet the targets"
+                        : "The policy with the smallest mean latency",
       {"requests a second", "policy", "latency, ms", "TTFT, " + p, "TPOT, " + p, "plain latency", "running"}};
   if (has_targets(plan)) table.columns.insert(table.columns.begin() + 2, "keep the targets");
   bool close = false;
@@ -109,8 +108,8 @@ Table rate_table(const LoadPlan& plan) {
     table.rows.push_back(cells);
   }
   table.note =
-      "Latency: arrival to last token, mean. TTFT: to the first token. TPOT: a request's mean time a token after that.";
-  if (close) table.note += " *: others are not told apart from it by these runs; --json names them.";
+      "Latency: mean time from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first.";
+  if (close) table.note += " *: these runs cannot tell it from others; --json names them.";
   return table;
 }
 

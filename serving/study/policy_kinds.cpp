@@ -25,7 +25,7 @@ StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
 using Asked = StepPolicyRequest;
 
 StepPolicyKind fixed_gamma() {
-  auto kind = plain_kind("fixed", "\"gamma\" at every step.",
+  auto kind = plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
                          [](const Asked& asked, const auto&) { return FixedGamma{asked.gamma}; });
   kind.ahead = true;
   return kind;
@@ -35,13 +35,15 @@ StepPolicyKind gamma_table() {
   using R = GammaTable::Row;
   const auto row = object<R>(
       "serving table row", "A gamma for batches and contexts.",
-      {required(integer_field("batch", &R::batch, 1, 65536, "Up to so many sequences.")),
-       field("context", &R::context, number(0, 1e9), "Up to so many tokens a sequence on average; 0: any."),
+      {required(integer_field("batch", &R::batch, 1, 65536, "Largest number of sequences for this row.")),
+       field("context", &R::context, number(0, 1e9),
+             "Largest mean number of tokens per sequence for this row; 0: any."),
        required(integer_field("gamma", &R::gamma, 0, longest_draft, "Drafted tokens."))});
   auto kind = kind_entry<StepPolicyKind, GammaTable>(
-      "table", "By batch and mean context.",
-      {required(field("rows", &GammaTable::rows, list(row, 1, 4096),
-                      "The first row that holds batch and context decides; none: 0."))},
+      "table", "Chooses gamma by batch and mean context.",
+      {required(field(
+          "rows", &GammaTable::rows, list(row, 1, 4096),
+          "Rows of the table. The first row that covers batch and context decides; gamma is 0 if none does."))},
       [](const GammaTable& own, const auto&...) -> StepPolicy { return own; });
   kind.max_drafted = [](const SelectedKind& selected) {
     std::uint32_t longest = 0;
@@ -52,7 +54,7 @@ StepPolicyKind gamma_table() {
 }
 
 StepPolicyKind sglang_slots() {
-  auto kind = plain_kind("sglang", "SGLang's default slots by batch, moved by what is accepted.",
+  auto kind = plain_kind("sglang", "SGLang's default slots by batch, adjusted by the accepted tokens.",
                          [](const auto&...) { return EmaTiers::defaults(); });
   kind.max_drafted = [](const SelectedKind&) {
     std::uint32_t longest = 0;
@@ -66,10 +68,10 @@ StepPolicyKind sglang_slots() {
 StepPolicyKind one_way_gate() {
   using G = OneWayGate;
   return kind_entry<StepPolicyKind, G>(
-      "gate", "\"gamma\" until few are accepted, and never again then (TensorRT-LLM).",
-      {integer_field("window", &G::window, 1, 1e6, "Steps over which the gate takes its mean."),
+      "gate", "Drafts \"gamma\" tokens until few are accepted, and then never again (TensorRT-LLM).",
+      {integer_field("window", &G::window, 1, 1e6, "Steps over which accepted tokens are averaged."),
        field("threshold", &G::threshold, number(0, longest_draft),
-             "Accepted tokens a round below which the gate shuts.")},
+             "Accepted tokens per round below which drafting stops.")},
       [](G own, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
         own.gamma = request.gamma;
         return own;
@@ -109,16 +111,17 @@ StepPolicyKind adaptive_verification() {
   using K = AdaptiveKeys;
   auto kind = kind_entry<StepPolicyKind, K>(
       "adaptive",
-      "Adaptive verification (vLLM): \"gamma\", of which those are verified that confidences choose.",
-      {field("correlation", &K::correlation, number(0, 1),
-             "Of a confidence with the acceptance of its token, given that those before it are accepted."),
+      "Adaptive verification (vLLM): drafts \"gamma\" tokens and verifies those that their confidences choose.",
+      {field(
+           "correlation", &K::correlation, number(0, 1),
+           "Correlation of a confidence with the acceptance of its token, given that those before it are accepted."),
        field("auc", &K::auc, number(0.5, 1),
              "Instead: how often a confidence of an accepted first token is above that of a rejected one."),
        field(
            "waits", &K::waits, boolean(),
-           "The budget is sized by the confidences of this step, for which the host waits; else by those a step old."),
+           "The budget follows the confidences of this step, for which the host waits; otherwise those of the step before."),
        field("step_ms", &K::step_ms, number(0, 1e9),
-             "Milliseconds of every decoding step, for ranking and waiting.")},
+             "Additional milliseconds of every decoding step, for ranking and waiting.")},
       [](const K& own, const std::string& path, const StepPolicyRequest& request) -> StepPolicy {
         return AdaptiveVerification{.gamma = request.gamma,
                                     .confidence = confidence_of(own, path, request),
@@ -141,9 +144,8 @@ GammaByState optimal_table(const std::string& path, const StepPolicyRequest& req
   const auto* rounds = std::get_if<RoundLaw>(&request.law);
   if (rounds == nullptr) refuse("give acceptance as a rate or positions");
   if (!section.geometric_output || section.length_variation > 0)
-    refuse("\"geometric_output\" is to be true, and \"length_variation\" 0");
-  if (!section.requests_per_second || section.bursts > 1 || section.trace)
-    refuse("arrivals are to be Poisson");
+    refuse("set \"geometric_output\" to true and \"length_variation\" to 0");
+  if (!section.requests_per_second || section.bursts > 1 || section.trace) refuse("arrivals must be Poisson");
   if (section.engine.replicas > 1 || section.engine.max_sequences > max_batch)
     refuse(fmt::format("one engine of at most {} sequences", max_batch));
   const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
@@ -170,19 +172,20 @@ Family<StepPolicyKind>& step_policy_family() {
         all.add(gamma_table());
         all.add(sglang_slots());
         all.add(one_way_gate());
-        all.add(plain_kind("goodput",
-                           "Up to \"gamma\", by expected tokens a millisecond, with alpha as it is seen.",
-                           [](const Asked& asked, const auto&) {
-                             return GoodputGamma{.most = asked.gamma, .time = asked.time};
-                           }));
+        all.add(plain_kind(
+            "goodput",
+            "Drafts up to \"gamma\" tokens and maximises the expected tokens per millisecond, with alpha as observed.",
+            [](const Asked& asked, const auto&) {
+              return GoodputGamma{.most = asked.gamma, .time = asked.time};
+            }));
         all.add(adaptive_verification());
         all.add(plain_kind(
             "optimal",
-            "By running and waiting requests, of the least mean latency, where that can be solved.",
+            "The policy with the smallest mean latency, by running and waiting requests, if it can be solved.",
             [](const Asked& asked, const std::string& path) {
               return GammaByStateTable{optimal_table(path, asked)};
             }));
-        all.add(plain_kind("clairvoyant", "By what will be accepted, which no engine knows.",
+        all.add(plain_kind("clairvoyant", "Drafts as many tokens as will be accepted, which no engine knows.",
                            [](const Asked& asked, const auto&) {
                              return Clairvoyant{asked.gamma, asked.time};
                            }));

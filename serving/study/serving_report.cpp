@@ -216,7 +216,7 @@ Figure over_measured(const Result& result) {
         series_named(figure, number.name, SeriesStyle::points).add(at, 1 + *error / 100);
     }
   }
-  figure.caption = "1: the simulation gives what was measured.";
+  figure.caption = "1: the simulation agrees with the measurement.";
   return figure;
 }
 

@@ -103,8 +103,8 @@ ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, cons
   options.engine.cache_blocks = engine.cache_tokens / engine.block_tokens;
   if (engine.cache_tokens > 0 && options.engine.cache_blocks == 0) {
     throw ConfigError("/serving/engine/cache_tokens",
-                      "{} tokens are less than a block, which has {}; 0 is without bound",
-                      engine.cache_tokens, engine.block_tokens);
+                      "{} tokens are less than a block, which has {}; 0 means no limit", engine.cache_tokens,
+                      engine.block_tokens);
   }
   options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = times.step;

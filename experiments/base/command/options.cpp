@@ -7,42 +7,42 @@
 
 namespace speclab {
 
-void add_set_option(Verb& verb, const char* sentence) { verb.add<Words>("set", sentence); }
+void add_set_option(Verb& verb, const char* sentence) { verb.add<Words>("set PATH=VALUE", sentence); }
 
 void add_thread_option(Verb& verb, const char* what) {
   verb.add<int>("threads", 0, fmt::format("{}; 0: all cores. Results do not depend on it", what).c_str());
 }
 
 void add_config_options(Verb& verb) {
-  verb.add<std::int64_t>("seed", "seed, instead of the config's");
+  verb.add<std::int64_t>("seed", "seed to use instead of the config's");
   add_thread_option(verb);
-  add_set_option(verb, "path=value: change the config, e.g. gamma=3; path=null: leave it out");
+  add_set_option(verb, "change the config, e.g. gamma=3; PATH=null leaves a key out");
 }
 
 void add_run_options(Verb& verb) {
   verb.add<std::string>(
-      "out", "folder for the results (default: out/<config's name>, and what --set and --seed change)");
+      "out FOLDER",
+      "folder for the results (default: out/<config's name>, followed by what --set and --seed change)");
   add_config_options(verb);
   verb.add("json", "print result.json to standard output instead of a table");
-  verb.add("quiet,q", "no table, no progress");
-  verb.add<std::string>(
-      "shard",
-      "I/N: run this part of the work only, into the folder's shards/; speclab merge puts them together");
+  verb.add("quiet,q", "print neither table nor progress");
+  verb.add<std::string>("shard I/N",
+                        "run only part I of N, into shards/ of the folder; speclab merge joins the parts");
   verb.add("force", "overwrite the results of another config, or of an interrupted run");
   verb.add<std::string>(
-      "resume", "auto",
-      "auto: go on with an interrupted run when config, program and input files are as they were, else start anew; "
-      "require: refuse to start anew");
+      "resume auto|require", "auto",
+      "auto: continue an interrupted run if config, program and input files are unchanged, else start again; "
+      "require: refuse to start again");
   add_csv_option(verb);
 }
 
 void add_csv_option(Verb& verb) {
-  verb.add("csv-marked", "results.csv for spreadsheets: text that they would run (=, +, -, @) begins with '");
+  verb.add("csv-marked",
+           "make results.csv safe for spreadsheets: text that begins with =, +, - or @ gets a leading '");
 }
 
 void add_backend_option(Verb& verb) {
-  verb.add<std::string>("backend", "cpu",
-                        "cpu or cuda: where rounds are simulated. Results do not depend on it");
+  verb.add<std::string>("backend cpu|cuda", "cpu", "where rounds are simulated. Results do not depend on it");
 }
 
 int thread_option(const Values& values) {

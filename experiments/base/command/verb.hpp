@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace speclab {
@@ -48,21 +49,30 @@ struct Verb {
   std::function<int(const Values& values)> run =
       {};                        ///< returns the exit code; empty for a verb that only has subverbs
   std::vector<Verb> verbs = {};  ///< subverbs, such as "sim" of "bench sim"
-  po::options_description options{"Options", 110, 55};
+  po::options_description options{};
+  /// Titles of help's sections, each with the number of options before it. Empty: one section.
+  std::vector<std::pair<std::size_t, std::string>> sections = {};
 
+  /// Begins a section of help; the options that are added next belong to it.
+  void section(const char* title) { sections.emplace_back(options.options().size(), title); }
   /// Adds an option without a value.
   void add(const char* option, const char* what) { options.add_options()(option, what); }
-  void add(const char* option, const po::value_semantic* value, const char* what) {
-    options.add_options()(option, value, what);
-  }
-  /// Adds an option with a value. If T is a vector, the option may be given several times.
+  /// Adds an option with a value. `option` is its name, and after a space the word that help shows for the
+  /// value: "out FOLDER". Without such a word help shows the type. If T is a vector, the option may be given
+  /// several times.
   template <class T>
   void add(const char* option, const char* what) {
-    add(option, po::value<T>(), what);
+    add_value(option, po::value<T>(), what);
   }
   template <class T>
   void add(const char* option, const std::type_identity_t<T>& usual, const char* what) {
-    add(option, po::value<T>()->default_value(usual), what);
+    add_value(option, po::value<T>()->default_value(usual), what);
+  }
+  template <class T>
+  void add_value(const std::string& option, po::typed_value<T>* value, const char* what) {
+    const std::size_t end = option.find(' ');
+    if (end != std::string::npos) value->value_name(option.substr(end + 1));
+    options.add_options()(option.substr(0, end).c_str(), value, what);
   }
 };
 

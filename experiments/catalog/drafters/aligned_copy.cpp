@@ -20,7 +20,7 @@ DrafterKind aligned_copy_drafter() {
        integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
        field<P>("realign", &P::realign,
                 choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
-                "Which match in the prompt.")},
+                "Match in the prompt to continue.")},
       [](const P& own, const std::string&, const DrafterRequest& request) {
         return MadeDrafter{AlignedCopy(request.text.vocabulary.size(), own)};
       });

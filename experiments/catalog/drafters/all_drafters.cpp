@@ -26,12 +26,12 @@ Family<DrafterKind>& drafter_family() {
   using Common = DrafterKind::Common;
   static const auto common = object<Common>(
       "drafter", "Keys of every drafter.",
-      {field("name", &Common::label, text(), "Its name in tables; the kind when empty."),
+      {field("name", &Common::label, text(), "Name in tables (default: the kind)."),
        with_unit(field("c", &Common::c, number(0, 1000),
-                       "Time of one of its runs: a run drafts one token, or all for kinds that say so."),
+                       "Time of one run, which drafts one token, or all tokens for kinds that say so."),
                  "target runs"),
        field("rule", &Common::rule, kind_of(rule_family()),
-             "How its tokens are verified; without it the config's rule.")});
+             "Rule that verifies its tokens (default: the config's rule).")});
   static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
 #define SPECLAB_ADD_DRAFTER(name) all.add(name##_drafter());
     SPECLAB_DRAFTERS(SPECLAB_ADD_DRAFTER)

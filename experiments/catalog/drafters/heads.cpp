@@ -16,7 +16,7 @@ DrafterKind heads_drafter() {
       {integer_field("heads", &P::heads, 1, 16, "Tokens drafted in a round, at most."),
        integer_field("first_order", &P::first_order, 1, 5, "Order of the first head's n-gram."),
        field("temperature", &P::temperature, number(0, 100),
-             "Of every head; 0 is blockwise parallel decoding's argmax.")},
+             "Temperature of every head; 0 is the argmax of blockwise parallel decoding.")},
       [](const P& own, const std::string&, const DrafterRequest& request) {
         return MadeDrafter{fit_heads(request.text.tokens, request.text.vocabulary.size(), own.heads,
                                      own.first_order, {.temperature = own.temperature})};

@@ -15,9 +15,9 @@ DrafterKind hierarchical_drafter() {
   };
   return kind_entry<DrafterKind, P>(
       "hierarchical",
-      "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
+      "A middle model that is itself decoded speculatively. A run is a run of the middle model.",
       {required(field("middle", &P::middle, kind_of(model_family()), "The middle model.")),
-       required(field("inner", &P::inner, kind_of(drafter_family()), "What drafts for it.")),
+       required(field("inner", &P::inner, kind_of(drafter_family()), "Drafter for the middle model.")),
        integer_field("gamma", &P::gamma, 1, max_tokens_drafted,
                      "Tokens that the inner drafter drafts at a time.")},
       [](const P& own, const std::string& path, const DrafterRequest& request) -> MadeDrafter {

@@ -13,7 +13,7 @@ DrafterKind lookup_drafter() {
        integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
        field("occurrence", &P::occurrence,
              choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
-             "Which of the matches of one length.")},
+             "Match to continue if several have the same length.")},
       [](const P& own, const std::string& path, const DrafterRequest& request) {
         check_matches(own.min_match, own.max_match, path);
         return MadeDrafter{LookupDrafter(request.text.vocabulary.size(), own)};

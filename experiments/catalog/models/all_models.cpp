@@ -43,7 +43,7 @@ Family<ModelKind>& model_family() {
   static const auto common =
       object<ModelKind::Common>("model", "Keys of every model.",
                                 {field("sampling", &ModelKind::Common::sampling, sampling_type(),
-                                       "Sampling options of this model; without it the config's own.")});
+                                       "Sampling options of this model (default: the config's).")});
 #define SPECLAB_ADD_MODEL(name) all.add(name##_model());
   static Family<ModelKind> family("model", "Models", common.type,
                                   [](Family<ModelKind>& all) { SPECLAB_MODELS(SPECLAB_ADD_MODEL) });

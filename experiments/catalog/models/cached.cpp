@@ -12,7 +12,7 @@ ModelKind cached_model() {
       "Another model with a cache and a pointer: (1-u)*base + u*pointer, where u grows with the length m of "
       "the longest earlier match of the context's end.",
       {required(field("base", &P::base, kind_of(model_family()), "The model.")),
-       field<P>("weight", &P::weight, number(0, 0.999), "Of u = weight * m / (m + half_match)."),
+       field<P>("weight", &P::weight, number(0, 0.999), "Largest u: u = weight * m / (m + half_match)."),
        with_unit(field<P>("half_match", &P::half_match, number(0, 64),
                           "Match length at which u is half of \"weight\"."),
                  "tokens"),
@@ -21,9 +21,9 @@ ModelKind cached_model() {
        field<P>("smoothing", &P::smoothing, number_above(0, 1e6),
                 "Smoothing of longer matches by shorter ones, in occurrences."),
        with_unit(integer_field<P>("max_match", &P::max_match, 1, 64, "Longest match sought."), "tokens"),
-       with_unit(
-           integer_field<P>("window", &P::window, 2, 1e6, "End of the context that is searched for matches."),
-           "tokens")},
+       with_unit(integer_field<P>("window", &P::window, 2, 1e6,
+                                  "Number of last tokens of the context that are searched for matches."),
+                 "tokens")},
       [](const P& own, const std::string&, const ModelRequest& request) {
         BuiltModel base = request.factory.unadjusted(own.base, request);
         return BuiltModel{CachedModel(std::move(base.model), own), std::move(base.vocabulary)};

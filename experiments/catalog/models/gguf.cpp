@@ -119,9 +119,10 @@ ModelKind gguf_model() {
            "MiB"),
        field("chat", &P::chat, boolean(),
              "The prompt's text is a user's message, put into the file's chat template."),
-       field("tokens_of", &P::tokens_of, input_file(),
-             "Of a draft with another tokenizer: the target's file. The text is coded again, and tokens that "
-             "are written alike stand for one another; the others have no probability.")},
+       field(
+           "tokens_of", &P::tokens_of, input_file(),
+           "For a draft with another tokenizer, the target's file. The text is coded again, and tokens that "
+           "are written alike stand for one another; the others have no probability.")},
       make_gguf);
 }
 

@@ -15,10 +15,9 @@ ModelKind recorded_model() {
       "recorded",
       "A text with its log-probabilities under target and draft (docs/recordings.md). Target and draft name the same files; token verification alone.",
       {required(field("file", &P::file, input_file(), "The recording.")),
-       field("draft_file", &P::draft_file, input_file(),
-             "The draft's file, where files hold one model each."),
+       field("draft_file", &P::draft_file, input_file(), "The draft's file, if each file holds one model."),
        field("column", &P::column, text(),
-             "Of the draft: NAME of its column logq.NAME, in a file of several drafters.")},
+             "For the draft: NAME of its column logq.NAME, if the file has several drafters.")},
       // The set-up of a run builds recorded models as a pair. Code that builds one alone needs rows that the
       // recording lacks.
       [](const P&, const std::string& path, const ModelRequest&) -> BuiltModel {

@@ -21,7 +21,7 @@ SPECLAB_POLICIES(SPECLAB_DECLARE_POLICY)
 Family<PolicyKind>& policy_family() {
   static const auto common = object<PolicyKind::Common>(
       "policy", "Keys of every policy.",
-      {field("name", &PolicyKind::Common::label, text(), "Its name in tables; the kind when empty.")});
+      {field("name", &PolicyKind::Common::label, text(), "Name in tables (default: the kind).")});
   static Family<PolicyKind> family("gamma policy", "Gamma policies", common.type,
                                    [](Family<PolicyKind>& all) {
 #define SPECLAB_ADD_POLICY(name) all.add(name##_policy());

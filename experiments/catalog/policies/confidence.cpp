@@ -13,7 +13,7 @@ PolicyKind confidence_policy() {
       "confidence", "Goes on while the draft gives a token enough probability.",
       {field("threshold", &P::threshold, number(0, 1), "Drafting stops below this probability."),
        field("of", &P::of, choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
-             "Of which token: the most probable one, or the one that was drawn (Hugging Face)."),
+             "Token whose probability counts: the most probable one, or the drawn one (Hugging Face)."),
        max_field<P>()},
       [](const P& own, const auto&...) { return ConfidencePolicy(own.threshold, own.of, own.most); });
 }

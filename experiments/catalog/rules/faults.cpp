@@ -50,7 +50,7 @@ std::vector<RuleKind> rule_faults() {
           "fault-argmax-verifier",
           "Planted fault: verifies at temperature 0, but draws the bonus from the target."),
       planted_fault<NextRowFault>(
-          "fault-next-row", "Planted fault: the correction comes from the row behind the rejected token."),
+          "fault-next-row", "Planted fault: the correction comes from the row after the rejected token."),
       planted_fault<DrawnRatioFault>(
           "fault-drawn-ratio",
           "Planted fault: accepts at q(x)/p(y) with y drawn from p, and corrects as fault-next-row."),

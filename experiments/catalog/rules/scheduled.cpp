@@ -7,7 +7,7 @@ namespace speclab {
 RuleKind scheduled_rule() {
   RuleKind kind = rule_kind<ScheduledRule>(
       "scheduled",
-      "Verify the drafted tokens whose survival, known before each is drawn, is high enough. Lossless.",
+      "Verifies drafted tokens while their survival, known before each token is drawn, is high enough. Lossless.",
       ExpectedLossless::always,
       {field("survival", &ScheduledRule::survival, number(0, 1),
              "Least product of the draft's largest probabilities up to a verified token."),

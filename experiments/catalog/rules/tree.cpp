@@ -80,7 +80,7 @@ std::vector<Field> tree_fields() {
              "rank (Sequoia); \"dynamic\": grown each round from the draft's likeliest tokens (EAGLE-2)."),
        integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
        field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
-             "Of an optimal tree: acceptance by sibling; measured when left out."),
+             "Acceptance by sibling, for an optimal tree (default: measured)."),
        field("node_cost", &P::node_cost, number(0, 1000),
              "Time of one more verified node, in target runs: an optimal tree then has the size up to "
              "\"nodes\" that is fastest.")});

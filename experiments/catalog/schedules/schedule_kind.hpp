@@ -57,11 +57,11 @@ Family<ScheduleKind>& schedule_family();
 /// Describe the parameters "gamma" and "c", which replace the config's.
 template <class P>
 Field own_gamma_field() {
-  return integer_field("gamma", &P::gamma, 0, 64, "Drafted tokens; without it the config's.");
+  return integer_field("gamma", &P::gamma, 0, 64, "Drafted tokens (default: the config's gamma).");
 }
 template <class P>
 Field own_c_field() {
-  return field("c", &P::c, number(0, 1000), "Time of a draft run; without it the config's cost.");
+  return field("c", &P::c, number(0, 1000), "Time of a draft run (default: the config's cost).");
 }
 
 /// Returns the place of a value that a schedule has itself or takes from the config.

@@ -47,25 +47,25 @@ int bench_sim_main(const Values& values) {
 Verb bench_sim_verb() {
   Verb verb{
       .name = "sim",
-      .sentence = "decoding by the simulator",
+      .sentence = "measure decoding by the simulator",
       .line = "speclab bench sim [options]",
       .about =
-          R"(Measures decoding by the simulator on this machine, in tokens/s, rounds/s and ns a token: the fast engine on
-pairs of several sizes and under several rules, beside plain programs, one sequence at a time against 32
-interleaved ones, and several threads against one. All rows are repeated in random order within one run, so
-that their ratios hold on a machine that drifts. The whole suite takes some minutes and 9 GiB of memory;
---only and --quick take less. Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.)",
+          R"(Measures decoding by the simulator on this machine, in tokens/s, rounds/s and ns per token. It runs the fast
+engine on pairs of several sizes and under several rules, compares it with plain programs, one sequence with 32
+interleaved ones, and several threads with one. All rows are repeated in random order within one run, so that
+their ratios hold even if the machine's speed drifts. The whole suite takes a few minutes and 9 GiB of memory;
+--only and --quick take less. Times vary between runs. Exit code: 0, 2 for bad input, 130 interrupted.)",
       .examples = R"(  speclab bench sim
   speclab bench sim --only "V = 256" --repetitions 15
   speclab bench sim --quick --json
 )",
       .run = bench_sim_main};
   verb.add("json", "print JSON instead of tables");
-  verb.add("quick", "small sizes, some seconds: a try, not a measurement");
-  verb.add<int>("repetitions", 7, "times each row is measured");
+  verb.add("quick", "use small sizes and a few seconds: a trial run, not a measurement");
+  verb.add<int>("repetitions", 7, "how often each row is measured");
   verb.add<std::string>("only", "",
-                        "rows with this in their names, without regard to case, spaces and commas");
-  verb.add<int>("threads", 2, "threads of the row that is compared with one thread; 1: no such row");
+                        "measure only rows whose names contain this; case, spaces and commas do not matter");
+  verb.add<int>("threads", 2, "threads to compare with one thread; 1: no comparison");
   return verb;
 }
 

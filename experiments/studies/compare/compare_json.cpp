@@ -9,20 +9,18 @@ const Typed<TaskConfig>& task_type() {
   using T = TaskConfig;
   static const auto type = object<T>(
       "task", "Text to decode, and the target that decodes it.",
-      {required(field("name", &T::name, text(), "Its name in tables.")),
+      {required(field("name", &T::name, text(), "Name of the task in tables.")),
        required(field("corpus", &T::corpus, corpus_type(),
-                      "The text; some of its documents must be held out, which is what is decoded.")),
-       field(
-           "target", &T::target, kind_of(model_family()),
-           "The target. Without one the text itself is the target: the model that would write it greedily."),
+                      "The text. The documents that it holds out are decoded.")),
+       field("target", &T::target, kind_of(model_family()),
+             "The target. Without one the target is the model that writes the text greedily."),
        integer_field("sequences", &T::sequences, 1, 100000,
                      "Held-out documents to decode, from the first one on."),
        integer_field("tokens", &T::tokens, 1, 1000000, "Tokens to decode in each, at most."),
        integer_field("prompt_tokens", &T::prompt_tokens, 0, 1000000,
                      "Tokens of each document that are its prompt."),
-       field(
-           "prompt_until", &T::prompt_until, text(),
-           "Instead: all tokens up to and with this one, such as the line between a text and its summary.")});
+       field("prompt_until", &T::prompt_until, text(),
+             "Instead: the prompt ends with this token, such as the line between a text and its summary.")});
   return type;
 }
 
@@ -35,7 +33,7 @@ SectionKind compare_section() {
           {required(field("tasks", &C::tasks, list(task_type(), 1, 64), "What is decoded.")),
            required(field("drafters", &C::drafters, list(kind_of(drafter_family()), 1, 64), "What drafts.")),
            field("gammas", &C::gammas, list(integer<std::int32_t>(1, max_tokens_drafted), 1, 64),
-                 "The fixed gammas, of which the fastest is \"best\"."),
+                 "The fixed gammas to try; the fastest is \"best\"."),
            field("policies", &C::policies, list(kind_of(policy_family()), 0, 64),
                  "Adaptive policies, compared with the best fixed gamma."),
            with_unit(field("verify", &C::verify, number(0, 1000),

@@ -172,8 +172,8 @@ std::string kinds_of_text(const Result& result) {
         least_judged_sequences);
   }
   return fmt::format(
-      " No interval covers a kind of text that none of the {} sequences is of, as may happen to kinds of which "
-      "fewer than {:.2g}% of all texts are.",
+      " The intervals do not cover a kind of text that is missing from the {} sequences, as may happen to kinds that make up "
+      "less than {:.2g}% of all texts.",
       fewest, 300.0 / static_cast<double>(fewest));
 }
 

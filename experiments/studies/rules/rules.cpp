@@ -189,7 +189,7 @@ Presentation rules_presentation() {
 
 SectionKind rules_section() {
   return {.key = "rules",
-          .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
+          .type = object<RulesSection>("rules", "Whether the experiment rules also tests equality.",
                                        {field("equality_test", &RulesSection::equality_test, boolean(),
                                               "Beside a proved distance of 0 to the target, run the "
                                               "test of `speclab check` (section \"check\").")})

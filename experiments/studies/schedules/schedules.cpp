@@ -318,7 +318,7 @@ SectionKind schedules_section() {
   return {
       "schedules",
       object<S>("schedules",
-                "What the experiment schedules compares: over independent acceptances of probability "
+                "The experiment schedules compares schedules over independent acceptances of probability "
                 "\"alpha\", or those of \"models\".",
                 {field("compare", &S::compare, list(kind_of(schedule_family()), 1, 64),
                        "The schedules; each gets one row."),

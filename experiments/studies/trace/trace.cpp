@@ -219,7 +219,7 @@ SectionKind trace_section() {
   using Own = TraceSection;
   return {"trace",
           object<Own>(
-              "trace", "What the experiment trace draws.",
+              "trace", "The drawings of the experiment trace.",
               {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."), "tokens"),
                field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
                      "One timeline for each gamma; 0 is plain decoding."),

@@ -115,7 +115,7 @@ SectionKind walltime_section() {
           {with_unit(integer_field("tokens", &Own::tokens, 1, 1e7, "Tokens per repeat."), "tokens"),
            integer_field("repeats", &Own::repeats, 1, 1000, "Repeats, plain and speculative alternating."),
            field("gammas", &Own::gammas, list(integer<std::int32_t>(1, 64), 0, 64),
-                 "Decoded in turn and compared pair by pair; without any the config's gamma."),
+                 "Gammas, decoded in turn and compared in pairs (default: the config's gamma)."),
            field("batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
                  "How many texts are decoded at once, their runs made together. Speedups are over plain "
                  "decoding of as many."),

@@ -104,16 +104,17 @@ Table tests_table(const EqualityResult& result) {
 
 SectionKind check_section() {
   using C = CheckSection;
-  return {"check",
-          object<C>(
-              "check",
-              "The test of `speclab check`: the distribution of the first tokens, speculative against plain.",
-              {integer_field("tokens", &C::tokens, 1, 64, "Tokens whose joint distribution is compared."),
-               integer_field("samples", &C::samples, 100, 5e7, "Sequences from each decoder."),
-               field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
-               field("power", &C::power, number_above(0, 0.999999),
-                     "Power at which the detectable effect is stated.")})
-              .type};
+  return {
+      "check",
+      object<C>(
+          "check",
+          "The test of `speclab check`. It compares the distribution of the first tokens of speculative and plain decoding.",
+          {integer_field("tokens", &C::tokens, 1, 64, "Tokens whose joint distribution is compared."),
+           integer_field("samples", &C::samples, 100, 5e7, "Sequences from each decoder."),
+           field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
+           field("power", &C::power, number_above(0, 0.999999),
+                 "Power for which the detectable effect is printed.")})
+          .type};
 }
 
 Listing equality_text(const EqualityResult& result) {

@@ -152,7 +152,7 @@ std::optional<RunRowsReport> compare_run_rows(const Config& config, const std::v
   simulation.prompts = build_prompts(plain, factory, target.vocabulary.get(), target.model.vocab());
   for (const auto& prompt : simulation.prompts) {
     if (prompt.empty()) {
-      throw ConfigError("/simulation/prompt", "is empty; runs are compared after a prompt, so give one");
+      throw ConfigError("/simulation/prompt", "is empty; check rows needs a prompt");
     }
   }
   const RunShapes model(gguf_tokenizer(parameters.file, "/models/target/file", factory));

@@ -65,10 +65,9 @@ Table counts_table(const ClaimCounts& counts) {
 }
 
 Table striking_table(const ClaimAudit& audit) {
-  Table table{
-      .id = {},
-      .caption = "The furthest from what follows, of sources that were opened again, at most two of each",
-      .columns = {"source", "printed", "formula", "off by", "quantity", "inputs", "assumption"}};
+  Table table{.id = {},
+              .caption = "Largest differences in sources that were opened again, at most two per source",
+              .columns = {"source", "printed", "formula", "off by", "quantity", "inputs", "assumption"}};
   for (const JudgedClaim* claim : most_striking(audit, striking_numbers)) {
     table.rows.push_back({text_cell(claim->source), text_cell(claim->printed), text_cell(said(*claim)),
                           off_cell(*claim), text_cell(claim->where + ": " + claim->quantity),
@@ -183,7 +182,7 @@ std::vector<Figure> audit_figures(const ClaimAudit& audit) {
   Figure figure;
   figure.title = "Printed numbers that differ from what follows";
   figure.x_label = "printed number (its size)";
-  figure.y_label = "printed less formula, beyond all rounding, in % of the printed number";
+  figure.y_label = "printed minus formula, beyond all rounding, in % of the printed number";
   figure.log_x = true;
   for (const bool assumed : {false, true}) {
     Series series{.name = assumed ? "under the formula's assumption" : "by arithmetic alone",

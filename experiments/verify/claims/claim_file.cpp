@@ -20,12 +20,13 @@ const Typed<Claim>& claim_type() {
   static const auto type = object<Claim>(
       "claim", "A printed number.",
       {required(field<F>("where", &F::where, text(), "Table, section or comment.")),
-       required(field<F>("quantity", &F::quantity, text(), "What the number is of, with its unit.")),
-       required(field<F>("printed", &F::printed, printed_number(), "The number as it is printed.")),
+       required(field<F>("quantity", &F::quantity, text(), "Name of the number, with its unit.")),
+       required(field<F>("printed", &F::printed, printed_number(), "The number as printed.")),
        field<F>("quote", &F::quote, text(), "At most a line of the source."),
        field<F>("check", &F::check, kind_of(claim_check_family()), "The formula with its inputs."),
-       field<F>("undecided", &F::undecided, text(), "Instead of a check: why no formula can judge it."),
-       field<F>("note", &F::note, text(), "What a reader should know beside the verdict.")});
+       field<F>("undecided", &F::undecided, text(),
+                "Instead of a check: the reason why no formula can judge it."),
+       field<F>("note", &F::note, text(), "A remark for the reader.")});
   return type;
 }
 
@@ -33,13 +34,13 @@ const Typed<ClaimSource>& source_type() {
   using F = ClaimSource;
   constexpr double max_claims = 10000;
   static const auto type = object<ClaimSource>(
-      "claims", "A source, and numbers that it prints.",
-      {required(field<F>("source", &F::source, text(), "As it is cited.")),
+      "claims", "A source and its numbers.",
+      {required(field<F>("source", &F::source, text(), "Citation of the source.")),
        required(field<F>("address", &F::address, text(), "Where it is.")),
-       field<F>("date", &F::date, text(), "Of the source, YYYY-MM-DD, where it is known."),
+       field<F>("date", &F::date, text(), "Date of the source, YYYY-MM-DD, if known."),
        required(field<F>("licence", &F::licence, text(), "Of the source.")),
-       field<F>("opened", &F::opened, text(), "When the numbers were compared with the source."),
-       field<F>("not_opened", &F::not_opened, text(), "Instead: why they were not."),
+       field<F>("opened", &F::opened, text(), "Date on which the numbers were compared with the source."),
+       field<F>("not_opened", &F::not_opened, text(), "Instead: the reason why they were not compared."),
        required(field<F>("claims", &F::claims, list(claim_type(), 1, max_claims), "Its numbers."))});
   return type;
 }

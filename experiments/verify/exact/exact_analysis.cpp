@@ -361,7 +361,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   task.config = config;
   refuse_many_cells(task.config, "exact analyses");
   refuse_until(task.config,
-               "exact analyses without error, and simulates as many trials as are said beside it");
+               "exact computes without error, and simulates a fixed number of trials in addition");
   check_exact(task.config);
   if (simulate) check_fast_engine(task.config);
   task.config.add_section("search");

@@ -24,20 +24,20 @@ struct Config;
   ENTRY(alpha, "Acceptance rate, averaged over the contexts of plain decoding.") \
   ENTRY(alpha_overlap, "Acceptance rate, averaged over the contexts of all emitted tokens.") \
   ENTRY(alpha_examined, "Accepted tokens over examined tokens.") \
-  ENTRY(alpha_drafted, "Accepted tokens over drafted tokens; simulated alone.") \
+  ENTRY(alpha_drafted, "Accepted tokens over drafted tokens; only simulated.") \
   ENTRY(tokens_per_target_step, "Expected tokens of a round.") \
   ENTRY(tokens_variance, "Variance of the tokens of a round.") \
   ENTRY(speedup, "Speedup over plain decoding.") \
   ENTRY(operations, "Arithmetic operations over those of plain decoding.") \
-  ENTRY(memory_accesses, "Memory accesses over those of plain decoding; simulated alone.") \
+  ENTRY(memory_accesses, "Memory accesses over those of plain decoding; only simulated.") \
   ENTRY(best_speedup, "Speedup at the best gamma.") \
-  ENTRY(speedup_at_iid_optimum, "Speedup at the gamma that is the best by the i.i.d. formula.") \
+  ENTRY(speedup_at_iid_optimum, "Speedup at the gamma that the i.i.d. formula considers best.") \
   ENTRY(first_accepted, "P(first accepted).") \
   ENTRY(second_accepted, "P(second accepted | first accepted).") \
   ENTRY(relative_gain, \
         "(P(second accepted | first accepted) - P(first accepted)) / (1 - P(first accepted)).") \
   ENTRY(rejections, "Rejected tokens over examined tokens.") \
-  ENTRY(rejection_bound, "The least rejections that a lossless rule which verifies token by token can have in these contexts.") \
+  ENTRY(rejection_bound, "The fewest rejections that a lossless rule can have in these contexts if it verifies token by token.") \
   ENTRY(regret, "Rejections minus that bound.") \
   ENTRY(tokens_per_target_step_of_simulation, \
         "Expected tokens of a round, averaged over as many rounds from the start as are simulated.")

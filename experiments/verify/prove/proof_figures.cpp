@@ -91,7 +91,7 @@ std::string survey_headline(const Survey& survey) {
       "{} of {} rules are lossless on all of {} instances, in exact arithmetic; {} are refuted by a "
       "counterexample. {}",
       lossless, survey.rules.size(), survey.instances, refuted,
-      survey.as_expected ? "Every rule is as its entry says." : "Not every rule is as its entry says.");
+      survey.as_expected ? "Every rule agrees with its entry." : "Not every rule agrees with its entry.");
 }
 
 std::vector<Figure> survey_figures(const Survey& survey) {

@@ -17,7 +17,7 @@ ProofNumber in_arithmetic(const Rational& value, Arithmetic arithmetic) {
 }  // namespace
 
 void check_optimum(const ProofTask& task) {
-  if (task.gamma < 1) throw ConfigError("/gamma", "the optimum is of one drafted token or more");
+  if (task.gamma < 1) throw ConfigError("/gamma", "the optimum needs at least one drafted token");
   const auto drafting = make_rule(task.rule, task.gamma).enumerated->drafting();
   if (!drafting) {
     throw ConfigError("/rule/kind",

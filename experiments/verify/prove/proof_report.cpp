@@ -147,8 +147,8 @@ std::string rows_words(ProvedRows rows) {
   static constexpr const char* words[] = {
       // The entries have the order of ProvedRows.
       "", "also on rows made from those below that differ by the last token",
-      "lossless on the given rows, but not on those below, made from them to differ by the last token",
-      "the rows are alike in every context, so that reading those of another position shows in nothing"};
+      "lossless on the given rows, but not on the rows below, which prove made from them and which differ by the last token",
+      "the rows are identical in every context, so they cannot reveal a rule that reads the row of another position"};
   return words[static_cast<std::size_t>(rows)];
 }
 

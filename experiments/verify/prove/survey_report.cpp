@@ -65,7 +65,7 @@ Listing survey_text(const Survey& survey) {
               {"rule", "lossless", "worst TV", "acceptance", "bound", "branches", "remark"}};
   Table optimum{
       "optimum",
-      "Tokens of a round beside the most of any lossless scheme",
+      "Tokens of a round, compared with the most that any lossless scheme emits",
       {"rule", "mean TV", "mean share", "least share", "most share", "attained", "above", "proved"}};
   std::string farthest;
   Table bounds{"bounds", "First token's probability at most p/l", {"rule", "instances"}};
@@ -98,9 +98,10 @@ Listing survey_text(const Survey& survey) {
   out += std::move(rules);
   if (!optimum.rows.empty()) out += std::move(optimum);
   if (!farthest.empty())
-    out += "\nWhere each of them has its most share, if above 1, or else its least:\n" + farthest;
+    out += "\nThe instance with the largest share of each rule (if above 1), or else with the smallest:\n" +
+           farthest;
   if (!bounds.rows.empty()) out += std::move(bounds);
-  out += "\nWhere each lossy rule is furthest from the target:\n" + refuted;
+  out += "\nThe instance where each lossy rule is furthest from the target:\n" + refuted;
   return out;
 }
 

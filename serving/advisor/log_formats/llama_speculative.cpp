@@ -41,7 +41,7 @@ LogFormat llama_speculative_log_format() {
   return {
       "llama_speculative",
       "llama.cpp",
-      "What llama-speculative-simple prints at its end.",
+      "The last lines that llama-speculative-simple prints.",
       "n_draft   = 5\nn_predict = 111\nn_drafted = 150\nn_accept  = 81\naccept    = 54.000%\n",
       "https://github.com/ggml-org/llama.cpp/blob/master/examples/speculative-simple/speculative-simple.cpp",
       not_llama_speculative,

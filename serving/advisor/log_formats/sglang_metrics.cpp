@@ -55,7 +55,7 @@ LogFormat sglang_metrics_log_format() {
   return {
       "sglang_metrics",
       "SGLang",
-      "A page of /metrics of a server with --enable-metrics; with --since, what was counted after an earlier one.",
+      "A page of /metrics of a server with --enable-metrics; with --since, only counts after an earlier page.",
       "sglang:spec_verify_calls_total{model_name=\"m\"} 43.0\n"
       "sglang:generation_tokens_total{model_name=\"m\"} 106.0\n"
       "sglang:spec_num_steps{model_name=\"m\"} 5.0\n",

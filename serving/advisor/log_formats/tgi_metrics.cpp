@@ -46,7 +46,7 @@ LogFormat tgi_metrics_log_format() {
   return {
       "tgi_metrics",
       "Hugging Face TGI",
-      "A page of /metrics of a server with --speculate N; with --since, what was counted after an earlier one.",
+      "A page of /metrics of a server with --speculate N; with --since, only counts after an earlier page.",
       "tgi_request_success 1\ntgi_request_skipped_tokens_bucket{le=\"0\"} 3\n"
       "tgi_request_skipped_tokens_bucket{le=\"1\"} 5\ntgi_request_skipped_tokens_bucket{le=\"2\"} 9\n"
       "tgi_request_skipped_tokens_bucket{le=\"+Inf\"} 9\ntgi_request_skipped_tokens_sum 10\n"

@@ -14,7 +14,7 @@ constexpr std::string_view vllm_prefix = "vllm:";
 LogFormat vllm_metrics_log_format() {
   return {"vllm_metrics",
           "vLLM",
-          "A page of /metrics; with --since, what was counted after an earlier one.",
+          "A page of /metrics; with --since, only counts after an earlier page.",
           "vllm:spec_decode_num_drafts_total{model_name=\"m\"} 4.0\n"
           "vllm:spec_decode_num_draft_tokens_total{model_name=\"m\"} 8.0\n"
           "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"0\"} 3.0\n"

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "experiments/base/format/config_error.hpp"
@@ -53,6 +54,63 @@ TEST_CASE("every verb says how it is called, with examples that begin so") {
     }
   });
   CHECK(verbs_seen > 35);
+}
+
+TEST_CASE("help shows examples before options, and each option in its section with type and default") {
+  Verb verb{.name = "first", .line = "first", .about = "About.", .examples = "  first --size 3\n"};
+  verb.run = [](const Values&) { return 0; };
+  verb.section("Sizes");
+  verb.add<int>("size", 8, "a size");
+  verb.add<double>("share", "a share");
+  verb.section("Files");
+  verb.add<Words>("set PATH=VALUE", "a change");
+  verb.add<std::string>("name", "", "a name");
+  verb.add("quiet,q", "print nothing");
+  CHECK(help_text(verb) == R"(usage: first
+
+About.
+
+Examples:
+  first --size 3
+
+Sizes:
+  --size INTEGER   a size (default 8)
+  --share NUMBER   a share
+
+Files:
+  --set PATH=VALUE a change
+  --name TEXT      a name
+  -q [ --quiet ]   print nothing
+)");
+  CHECK(parse(verb, "first", {"--set", "a=1", "--set", "b=2"}).texts("set") == Words{"a=1", "b=2"});
+}
+
+TEST_CASE("a long sentence of help is wrapped, and a verb of more than 15 options has sections") {
+  Verb verb{.name = "first", .line = "first", .about = "About."};
+  verb.run = [](const Values&) { return 0; };
+  std::string sentence;
+  for (int i = 0; i < 60; ++i) sentence += "word ";
+  verb.add("a-name-that-is-longer-than-the-first-column", sentence.c_str());
+  const auto check_lines = [](const std::string& help) {
+    std::istringstream lines(help.substr(help.find("\nExamples:")));
+    for (std::string line; std::getline(lines, line);) {
+      CAPTURE(line);
+      CHECK((line.size() <= 110 || line.starts_with("  speclab ")));
+      CHECK((line.empty() || !line.ends_with(' ')));
+    }
+  };
+  check_lines(help_text(verb));
+  each_verb(verbs(), "speclab", [&](const Verb& one, const std::string& called) {
+    CAPTURE(called);
+    const std::string help = help_text(one);
+    check_lines(help);
+    if (one.options.options().size() > 15) CHECK(one.sections.size() > 2);
+    for (const auto& [before, title] : one.sections) {
+      CHECK(before < one.options.options().size());
+      CHECK(help.find("\n" + title + ":\n") > help.find("\nExamples:\n"));
+    }
+    CHECK(help.find(" arg ") == std::string::npos);
+  });
 }
 
 TEST_CASE("an option that a verb does not declare is refused with the verbs beside it that do") {

@@ -286,7 +286,7 @@ says out "adaptive"
 expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
 says out "gate"
 expect 2 "${load[@]}" --draft-hit 0.5 --draft-correlation 0.6
-says err "/serving/policy: no policy but fixed gammas is simulated with a draft device"
+says err "/serving/policy: with a draft device only fixed gammas are simulated"
 expect 2 "${load[@]}" --draft-hit 0.5 --rank-shares 0.5
 says err "give one of hit and rank_shares"
 expect 2 "${load[@]}" --outcomes 4
@@ -379,7 +379,7 @@ assert any('\"method\": \"dflash\"' in line for one in data['settings'] for line
 expect 0 plan alpha 0.8 $block
 says out "tokens in one run, roofline"
 says out "ms to draft, in one run"
-says out "As many as the drafter can draft."
+says out "This is the most that the drafter can draft."
 expect 2 plan alpha 0.8 $block --gamma 16
 says err "--gamma 16: block.json drafts"
 says err "at most 15 tokens a round"

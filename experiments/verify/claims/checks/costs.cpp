@@ -44,7 +44,8 @@ std::vector<ClaimCheck> cost_checks() {
   constexpr double max_experts = 100000;
   return {
       claim_check<Speed>(
-          "speed_at_most", "A speed, which tokens per round bound: the speedup, or tokens a second.",
+          "speed_at_most",
+          "An upper bound on a speed (a speedup, or tokens per second) by the tokens per round.",
           {input("tokens", &Speed::tokens, "Tokens a round emits, the bonus included."),
            field("plain", &Speed::plain, printed_number(),
                  "Speed of plain decoding; without it, the speedup.")},
@@ -52,7 +53,7 @@ std::vector<ClaimCheck> cost_checks() {
           [](const Speed& in) { return Allowed(0, in.tokens * (in.plain ? in.plain->value : 1)); },
           plain_round),
       claim_check<RatedSpeed>(
-          "speed_within_rate", "The same from accepted over drafted tokens.",
+          "speed_within_rate", "The same bound from accepted over drafted tokens.",
           {input("rate", &RatedSpeed::rate, "Accepted over drafted tokens."),
            input("drafted", &RatedSpeed::drafted, "Most drafted tokens of a round."),
            input("plain", &RatedSpeed::plain, "Speed of plain decoding.")},
@@ -60,7 +61,7 @@ std::vector<ClaimCheck> cost_checks() {
           [](const RatedSpeed& in) { return Allowed(0, (1 + in.drafted * in.rate) * in.plain); },
           plain_round),
       claim_check<Time>(
-          "time_at_least", "A time per token, which tokens per round bound.",
+          "time_at_least", "A lower bound on a time per token by the tokens per round.",
           {input("tokens", &Time::tokens, "Tokens a round emits, the bonus included."),
            input("plain", &Time::plain, "Time per token of plain decoding.")},
           "at least plain / tokens",
@@ -89,7 +90,8 @@ std::vector<ClaimCheck> cost_checks() {
       claim_check<Routing>(
           "independent_experts", "Distinct experts of a layer that several tokens use.",
           {required(integer_field("experts", &Routing::experts, 1, max_experts, "Experts of a layer.")),
-           required(integer_field("per_token", &Routing::per_token, 1, max_experts, "That one token uses.")),
+           required(integer_field("per_token", &Routing::per_token, 1, max_experts,
+                                  "Experts that one token uses.")),
            required(integer_field("tokens", &Routing::tokens, 1, max_experts, "Tokens that are verified."))},
           "experts (1 - (1 - per_token / experts)^tokens)",
           [](const Routing& in) {

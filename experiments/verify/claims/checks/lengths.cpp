@@ -100,7 +100,7 @@ std::vector<ClaimCheck> length_checks() {
           "length / (drafted + 1)", [](const Length& in) { return in.length / (in.drafted + 1); },
           "rate and length are of the same texts"),
       claim_check<RateAndDraft>(
-          "geometric_length", "1 + p + p^2 + ... where the source itself computes the length so.",
+          "geometric_length", "1 + p + p^2 + ..., if the source itself computes the length in this way.",
           {input("rate", &RateAndDraft::rate, "p."),
            required(
                integer_field("drafted", &RateAndDraft::drafted, 0, max_drafted, "The last power of p."))},
@@ -111,7 +111,7 @@ std::vector<ClaimCheck> length_checks() {
           {input("length", &Extrapolated::length, "Mean acceptance length that was measured."),
            required(integer_field("at", &Extrapolated::at, 1, max_drafted, "Drafted tokens of that round.")),
            required(integer_field("drafted", &Extrapolated::drafted, 1, max_drafted,
-                                  "Drafted tokens it is for."))},
+                                  "Drafted tokens for which the length is computed."))},
           "1 + a + ... + a^drafted, with the a that gives the length at \"at\"",
           [](const Extrapolated& in) {
             return expected_tokens(alpha_of_mean(in.length - 1, in.at), in.drafted);
@@ -131,16 +131,16 @@ std::vector<ClaimCheck> length_checks() {
           "rounds begin at like contexts whatever K is, and there is no sampling error"),
       claim_check<Position>(
           "minimum_variance_rate",
-          "Rate of a position in the law of least variance with a given mean length.",
+          "Rate of a position if every round accepts one of the two whole numbers around the mean.",
           {input("length", &Position::length, "Mean acceptance length."),
            required(integer_field("position", &Position::position, 1, max_drafted, "From 1."))},
           "length - 1 - (position - 1), at least 0 and at most 1",
           [](const Position& in) { return std::clamp(in.length - in.position, 0.0, 1.0); }),
       claim_check<Rounds>(
           "same_first_rate", "The rate of position 1 at another number of drafted tokens.",
-          {input("rate", &Rounds::rate, "Of position 1, at the first number of drafted tokens."),
-           input("rounds", &Rounds::rounds, "Rounds that it was counted over."),
-           input("other_rounds", &Rounds::other_rounds, "Rounds that the other rate was counted over.")},
+          {input("rate", &Rounds::rate, "Rate of position 1, at the first number of drafted tokens."),
+           input("rounds", &Rounds::rounds, "Rounds over which it was counted."),
+           input("other_rounds", &Rounds::other_rounds, "Rounds over which the other rate was counted.")},
           "rate +- 6 standard errors of a difference of two proportions",
           [](const Rounds& in) {
             // Two-sided, 6 standard errors are exceeded with probability 2e-9; printed tables have many

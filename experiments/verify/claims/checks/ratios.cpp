@@ -46,12 +46,13 @@ std::vector<ClaimCheck> ratio_checks() {
       claim_check<Change>("percent_change", "Change from one number to another, in percent.", change_fields(),
                           "100 (to / from - 1)",
                           [](const Change& in) { return 100 * (in.to / in.from - 1); }),
-      claim_check<Change>("percent_saved", "What the smaller number saves of the larger one, in percent.",
+      claim_check<Change>("percent_saved",
+                          "Saving of the smaller number relative to the larger one, in percent.",
                           change_fields(), "100 (1 - to / from)",
                           [](const Change& in) { return 100 * (1 - in.to / in.from); }),
       claim_check<Parts>("percent_of", "One number as a share of another, in percent.", part_fields(),
                          "100 of / to", [](const Parts& in) { return 100 * in.of / in.to; }),
-      claim_check<Less>("difference", "A number less several others.",
+      claim_check<Less>("difference", "A number minus several others.",
                         {input("from", &Less::from, "The number before."),
                          input("less", &Less::less, "What is subtracted.")},
                         "from - sum(less)", [](const Less& in) { return in.from - sum_of(in.less); }),
@@ -69,7 +70,7 @@ std::vector<ClaimCheck> ratio_checks() {
                            }),
       claim_check<SumOver>(
           "sum_over", "A sum over a number: the time of a round's parts over its tokens.",
-          {input("of", &SumOver::of, "What is added."), input("to", &SumOver::to, "What divides the sum.")},
+          {input("of", &SumOver::of, "What is added."), input("to", &SumOver::to, "Divisor of the sum.")},
           "sum(of) / to", [](const SumOver& in) { return sum_of(in.of) / in.to; }),
   };
 }
