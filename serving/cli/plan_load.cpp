@@ -222,7 +222,7 @@ give its keys. Costs come from the roofline or from measured times.)",
       .positional = "alpha",
       .optional_positional = true};
   const auto add_keys = [&](const std::string& section) {
-    verb.section(section.c_str());
+    if (verb.sections.empty() || verb.sections.back().second != section) verb.section(section.c_str());
     for (const KeyOption& one : key_options()) {
       if (one.section != section) continue;
       auto [field, usual] = field_of(one);
@@ -230,11 +230,12 @@ give its keys. Costs come from the roofline or from measured times.)",
       add_key_option(verb.options, one.option, field, usual);
     }
   };
-  add_keys("Question");
+  verb.section("Question");
   verb.add<std::string>("rate NUMBER,...",
                         "requests per second, one or several (default: ten rates up to 90% of capacity)");
   add_rate_option(verb);
   add_max_gamma_option(verb, 8);
+  add_keys("Question");
   add_keys("Requests");
   add_keys("Engine");
   verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");

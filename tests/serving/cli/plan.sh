@@ -171,7 +171,7 @@ says err 'did you mean "alpha"?'
 expect 2 plan alpha
 says err "missing alpha"
 expect 2 plan alpha 0.7
-says err "what drafting costs is missing"
+says err "the cost of drafting is missing"
 expect 2 plan alpha 0.7 --log log.csv --c 0.02
 says err "--log goes with"
 expect 2 plan alpha 1.7 --c 0.02
@@ -198,7 +198,7 @@ says err "give one of c, draft and draft_times"
 expect 2 plan alpha 0.7 --target-times times.csv --draft llama-3.2-1b
 says err '--draft: unknown key "draft" in measured times'
 expect 2 plan alpha 0.7 --method mtp
-says err "what drafting costs is missing"
+says err "the cost of drafting is missing"
 expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
 says err 'did you mean "h100-sxm"?'
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 2
@@ -260,7 +260,7 @@ for way in alpha log recording config measure drafters load benchmark sampling t
   says out "Examples:"
   checks=$((checks + 1))
   # A server under load needs more options than the others.
-  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 62 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
+  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 92 || echo 54) ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
 # A server under load with a draft device has the same numbers as its config.
@@ -364,7 +364,7 @@ assert abs(data['device']['memory']['draft_weights'] - 2 * 424673280) < 1" out
 expect 2 plan alpha 0.8 --target llama-3.1-8b --draft head.json --device h100-sxm --method draft
 says err "is an EAGLE-3 head"
 expect 2 plan alpha 0.8 --target head.json --draft llama-3.2-1b --device h100-sxm
-says err "is a draft head, no model"
+says err "is a draft head, not a model"
 
 # A DFlash block: one run per round, at most block_size - 1 tokens, and its own settings in every output.
 echo '{"architectures": ["DFlashDraftModel"], "model_type": "qwen3", "block_size": 16, "dflash_config": {"target_layer_ids": [1, 9, 17, 25, 33]}, "num_hidden_layers": 5, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 128256}' >block.json
