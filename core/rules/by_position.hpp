@@ -29,7 +29,7 @@ SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale
     // This expression has no branches, because in loops over rows half of them would be mispredicted.
     const Real ratio = p / bound;
     const Real capped = ratio < Real(1) ? ratio : Real(1);
-    return (bound > Real(0)) & (p > Real(0)) ? capped : Real(0);
+    return ((bound > Real(0)) & (p > Real(0))) ? capped : Real(0);
   } else {
     if (!(bound > Real(0)) || !(p > Real(0))) return Real(0);
     return p >= bound ? Real(1) : Real(p / bound);

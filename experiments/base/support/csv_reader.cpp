@@ -43,8 +43,8 @@ std::vector<std::size_t> places_in(const std::vector<std::string>& header,
                                             known_columns_of(columns)));
   };
   for (std::size_t i = 0; i < header.size(); ++i) {
-    const auto column = std::ranges::find_if(columns, [&](const ColumnNames& names) {
-      return std::ranges::find(names, header[i]) != names.end();
+    const auto column = std::find_if(columns.begin(), columns.end(), [&](const ColumnNames& names) {
+      return std::find(names.begin(), names.end(), header[i]) != names.end();
     });
     if (column == columns.end()) refuse(header[i], "is not known");
     std::size_t& place = places[static_cast<std::size_t>(column - columns.begin())];
@@ -148,7 +148,7 @@ void each_row(std::string_view text, const std::string& file, const std::vector<
   std::vector<std::size_t> places(columns.size());
   std::iota(places.begin(), places.end(), 0);
   const std::vector<std::string> first = split(lines.empty() ? "" : lines.front().text, ',');
-  const bool headed = !lines.empty() && std::ranges::none_of(first, [](const std::string& word) {
+  const bool headed = !lines.empty() && std::none_of(first.begin(), first.end(), [](const std::string& word) {
     return number_in(word).has_value();
   });
   if (headed) places = places_in(first, columns, lines.front().where);
