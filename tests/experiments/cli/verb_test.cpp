@@ -57,8 +57,11 @@ TEST_CASE("every verb says how it is called, with examples that begin so") {
 }
 
 TEST_CASE("help shows examples before options, and each option in its section with type and default") {
-  Verb verb{
-      .name = "first", .sentence = "", .line = "first", .about = "About.", .examples = "  first --size 3\n"};
+  Verb verb{.name = "first",
+            .sentence = "one",
+            .line = "first",
+            .about = "About.",
+            .examples = "  first --size 3\n"};
   verb.run = [](const Values&) { return 0; };
   verb.section("Sizes");
   verb.add<int>("size", 8, "a size");
@@ -87,7 +90,7 @@ Files:
 }
 
 TEST_CASE("a long sentence of help is wrapped, and a verb of more than 15 options has sections") {
-  Verb verb{.name = "first", .sentence = "", .line = "first", .about = "About."};
+  Verb verb{.name = "first", .sentence = "one", .line = "first", .about = "About."};
   verb.run = [](const Values&) { return 0; };
   std::string sentence;
   for (int i = 0; i < 60; ++i) sentence += "word ";
