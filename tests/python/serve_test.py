@@ -154,7 +154,7 @@ def test_rates_that_differ_between_requests_make_the_best_gamma_longer():
     ({"draft_device": {"rank_shares": [0.7, 0.4]}}, "shares add up to 1.1"),
     ({"draft_device": {"hit": 1.5}}, "/serving/draft_device/hit: 1.5"),
     ({"engine": {"draft_budget": -1}}, "/serving/engine/draft_budget"),
-    ({"draft_device": {"hit": 0.5}, "policy": {"kind": "adaptive", "correlation": 0.5}}, "/serving/policy: no policy but fixed gammas"),
+    ({"draft_device": {"hit": 0.5}, "policy": {"kind": "adaptive", "correlation": 0.5}}, "/serving/policy: with a draft device only fixed gammas"),
     ({"promt": 5}, 'unknown key "promt" in serving; did you mean "prompt"'),
     ({"clients": 5}, "/serving/clients: plan load compares rates"),
     ({"acceptance": {"kind": "all_or_none", "mean": 2}}, "/serving/acceptance/kind: a mean is that of one gamma"),
