@@ -161,6 +161,7 @@ SPECLAB_HD Real position_acceptance(const Rule& rule, const PositionNumbers<Real
   if constexpr (requires { rule.acceptance_probability(p, q); }) {
     return rule.acceptance_probability(p, q);
   } else {
+    static_assert(ReadsNumbers<Rule>, "a rule that decides from a context's numbers defines numbers(rows)");
     return rule.acceptance_probability(here, token, p, q);
   }
 }
@@ -188,8 +189,10 @@ struct ByPosition {
     return position_acceptance(rule(), position_numbers(rule(), DenseRows<Real>{target, draft}), token,
                                target[token], draft[token]);
   }
-  template <class Real>
-  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const requires ReadsNumbers<Rule> {
+  // `Own` is `Rule`, named as a template parameter: clang 14 otherwise checks the constraint while `Rule` is
+  // still incomplete, and takes every rule for one that reads no numbers.
+  template <class Real, class Own = Rule>
+  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const requires ReadsNumbers<Own> {
     return [rule = rule(), here = position_numbers(rule(), DenseRows<Real>{target, draft}), target,
             draft](Token token) -> Real {
       return position_acceptance(rule, here, token, target[token], draft[token]);
