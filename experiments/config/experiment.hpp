@@ -66,7 +66,7 @@ struct Experiment {
   /// Divides one cell into several; null: cells are not divided.
   std::function<std::vector<CellSpec>(CellSpec cell)> split = nullptr;
   /// Returns the number of intervals of one cell that have the confidence together if "simultaneous" is set.
-  /// Of the metrics that are compared with formulas, three are not functions of one another.
+  /// By default three: so many of the metrics that formulas predict are not functions of one another.
   std::function<int(const Config& cell)> intervals = [](const Config&) { return 3; };
   /// True if cells have neither jobs nor own steps, and give the same result whenever they are computed. The
   /// cells of a large grid are then not held (RunResult::all).

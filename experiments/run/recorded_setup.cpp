@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,11 +20,11 @@ bool rates_alone(const ConfigReader& config) {
   return config[&Config::experiment]->recordings == Recordings::rates_alone;
 }
 
-/// Returns the names of the experiments that can use recorded models.
-std::string experiments_with(const std::function<bool(Recordings)>& wanted) {
+/// Returns the names of the experiments whose use of recorded models is `least` or one listed after it.
+std::string experiments_with(Recordings least) {
   std::vector<std::string> names;
   for (const Experiment* experiment : experiments())
-    if (wanted(experiment->recordings)) names.push_back(experiment->name);
+    if (experiment->recordings >= least) names.push_back(experiment->name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -34,8 +33,7 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
   if (experiment.recordings == Recordings::none) {
     throw ConfigError("/experiment",
                       "\"{}\" looks at rows or tokens, which recorded models do not have; these run them: {}",
-                      experiment.name,
-                      experiments_with([](Recordings use) { return use != Recordings::none; }));
+                      experiment.name, experiments_with(Recordings::decoding));
   }
   const bool lenient_rate = rates_alone(config) && config[&Config::rule].name() == "lenient";
   if (config[&Config::rule].name() != Config().rule.name() && !lenient_rate) {
@@ -44,8 +42,7 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
         "\"{}\" does not follow from two columns; recorded models run with \"token\", where rates are "
         "all that is asked for (experiment {}) also with \"lenient\", and "
         "speclab plan recording --rule knows \"block\" and rates of rows",
-        config[&Config::rule].name(),
-        experiments_with([](Recordings use) { return use == Recordings::rates_alone; }));
+        config[&Config::rule].name(), experiments_with(Recordings::rates_alone));
   }
   for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {
     if (!sampling_of(*model, config[&Config::sampling]).identity()) {

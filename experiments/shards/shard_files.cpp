@@ -207,7 +207,7 @@ ShardPlan plan_of(const JournalHead& head, const CellGrid& grid) {
 
 std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
   const auto count = static_cast<int>(run.shards.size());
-  // For each cut simulation, named by a cell: the jobs of which some shard has batches.
+  // Maps the cell that names a cut simulation to the jobs whose batches some shard has run.
   std::map<std::size_t, std::set<std::size_t>> jobs;
   std::vector<std::map<std::size_t, std::size_t>> done(run.shards.size());
   for (std::size_t at = 0; at < run.shards.size(); ++at) {

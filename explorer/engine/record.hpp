@@ -37,7 +37,7 @@ class Record {
     entry('t', name, value.size());
     text_ += value;
   }
-  /// Adds a list of texts, none of which contains a line break.
+  /// Adds a list of texts. No text may contain a line break.
   void texts(std::string_view name, const std::vector<std::string>& values) {
     texts(name, values, [](const std::string& value) -> const std::string& { return value; });
   }

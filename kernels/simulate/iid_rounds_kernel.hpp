@@ -1,5 +1,5 @@
 // Simulates rounds of independent acceptances (core/round/iid_lengths.hpp). A thread block takes a share of
-// one piece of one batch. Its threads stride over the Philox blocks, each of which serves two rounds, and
+// one piece of one batch. Each Philox block serves two rounds; the threads stride over these blocks and
 // count in columns of shared memory, one per thread, so that counting needs no atomics until the share is
 // done.
 //

@@ -29,6 +29,14 @@ struct WalltimeSection {
   ClockKind clock = ClockKind::wall;
 };
 
+/// Returns what the clock measured so far; empty before.
+const WalltimeTimings& measured(const Timings& timings) {
+  static const WalltimeTimings none;
+  return timings.own ? timings.own.as<WalltimeTimings>() : none;
+}
+
+const std::vector<ClockedGamma>& clocked(const Timings& timings) { return measured(timings).clocked; }
+
 Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
   const auto& section = cell.config.section<WalltimeSection>();
   ClockSettings settings{.gammas = section.gammas,
@@ -38,14 +46,12 @@ Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
                          .clock = section.clock};
   if (settings.gammas.empty()) settings.gammas.push_back(cell.config.gamma);
   const auto finish = [&cell, settings, setup = std::move(setup)](CellResult&, const RunContext& context) {
-    const auto measured = context.timings.own
-                              ? std::make_shared<WalltimeTimings>(context.timings.own.as<WalltimeTimings>())
-                              : std::make_shared<WalltimeTimings>();
+    WalltimeTimings all = measured(context.timings);
     for (ClockedGamma& row : clock_models(*setup, settings, context.confidence, context.control)) {
       row.label = cell.label;
-      measured->clocked.push_back(std::move(row));
+      all.clocked.push_back(std::move(row));
     }
-    context.timings.own = measured;
+    context.timings.own = std::move(all);
   };
   return {.finish = finish, .own_steps = clock_workload(settings)};
 }
@@ -81,11 +87,6 @@ Work prepare_walltime(const CellSpec& cell, JobList& jobs) {
   clocked.models->draft = for_the_clock(clocked.models->draft);
   check_batches(clocked, jobs.factory());
   return time_neural(cell, jobs.setup(clocked));
-}
-
-const std::vector<ClockedGamma>& clocked(const Timings& timings) {
-  static const WalltimeTimings none;
-  return (timings.own ? timings.own.as<WalltimeTimings>() : none).clocked;
 }
 
 std::vector<Figure> walltime_figures(const Result& result, const Timings& timings) {

@@ -11,7 +11,7 @@ from .torch_operator import verify
 
 def speculative_sampling(candidate_input_ids, candidate_logits, candidate_length, new_logits, assistant_ensemble_weight=None, *,
                          is_done_candidate=None, uniforms=None):
-    """Verifies one request with the arguments and results of transformers' `_speculative_sampling`: ids [1, length], of which the last
+    """Verifies one request with the arguments and results of transformers' `_speculative_sampling`: ids [1, length], whose last
     `candidate_length` are drafted; logits [1, candidate_length, V] and [1, candidate_length + 1, V]. Returns the accepted tokens and the
     next one [1, n + 1], and n as a tensor. Transformers before 5 passes `is_done_candidate` as the fifth argument, a bool: if it is set and
     all drafted tokens are accepted, the last of them ends the text and no token follows it. `uniforms` [1, candidate_length + 1]
