@@ -1,6 +1,5 @@
-// Measures several jobs side by side. A machine's clock, neighbours and memory change over time. Jobs are
-// therefore repeated in random order within one run, so that all meet the same conditions and their ratios
-// hold.
+// Times several jobs side by side. Clock rates, neighbours and memory change over time, so repetitions run in
+// random order: all jobs meet the same conditions and ratios of their times hold.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,13 @@ struct Timing {
   std::vector<double> wall_seconds;
 };
 
-/// Runs every job `repetitions` times with Google Benchmark, one at a time in this thread, in random order,
-/// and calls `done` after each. Throws Stopped if the work shall end earlier (core/stop.hpp). Must not be
-/// called from two threads: Google Benchmark keeps its jobs in global variables.
+/// Runs every job `repetitions` times with Google Benchmark in this thread, one at a time in random order,
+/// and calls `done` after each. Throws Stopped (core/stop.hpp). Not thread-safe: Google Benchmark keeps jobs
+/// in global variables.
 std::vector<Timing> measure_interleaved(
     const std::vector<TimedJob>& jobs, int repetitions, const std::function<void()>& done = [] {});
 
-/// Returns the interquartile range of the values over their median; 0 for fewer than 2 values.
+/// Returns the interquartile range divided by the median; 0 for fewer than 2 values.
 double spread(std::vector<double> values);
 
 }  // namespace speclab

@@ -13,9 +13,9 @@
 
 namespace speclab {
 
-/// The shape of a pair. A pair with orders of 0 is stored: order-1 tables, with the target's rows from
-/// Dirichlet(0.3) and each draft row a mixture of 0.7 of the target's and 0.3 of another such row. Other
-/// pairs are n-grams of these orders, trained on the two halves of generated text.
+/// The shape of a pair. With orders of 0 both models are stored order-1 tables: target rows from
+/// Dirichlet(0.3), each draft row 0.7 of the target's row and 0.3 of another row from Dirichlet(0.3).
+/// Otherwise both are n-grams of these orders, trained on the two halves of generated text.
 struct PairShape {
   std::string name;
   std::int32_t vocab;
@@ -30,11 +30,11 @@ struct PairModels {
   Model draft;
 };
 
-/// A pair with its tables. It must not move, because the tables point to the models.
+/// A pair with its tables, which point to the models; it must not move.
 struct BenchPair : PairModels {
-  /// Tables of the fast engine for token verification.
+  /// Fast engine's tables for token verification.
   std::unique_ptr<const FastPair> tables = nullptr;
-  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< rows of the fast engine for the other rules
+  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< fast engine's rows for the other rules
   std::map<std::string, std::unique_ptr<const FastPair>> by_rule = {};
 };
 
@@ -43,7 +43,7 @@ class BenchPairs {
   explicit BenchPairs(std::size_t text_bytes) : text_bytes_(text_bytes) {}
 
   /// Returns the pair with its tables for token verification. Each pair is made once, by one thread, so that
-  /// the seconds are comparable.
+  /// build times are comparable.
   BenchPair& prepared(const PairShape& shape);
 
  private:

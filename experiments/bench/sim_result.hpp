@@ -1,4 +1,4 @@
-// The measurements of `speclab bench sim` as plain structs, from which its JSON, tables and figure are made.
+// Results of `speclab bench sim` as plain structs, from which its JSON, tables and figure are made.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct SimReport {
   std::string version;
   std::string machine;
   std::string command;
-  bool quick = false;  ///< --quick: sizes too small to mean much
+  bool quick = false;  ///< --quick: sizes are too small to mean much
   std::int32_t gamma = 0;
   int repetitions = 0;
   std::size_t text_bytes = 0;

@@ -1,5 +1,4 @@
-// Defines the workloads on which the simulator is measured: a pair of models, an engine, and the number of
-// rounds.
+// Defines the simulator's benchmarks: a pair of models, an engine, and a number of rounds.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ inline constexpr std::int32_t bench_gamma = 5;
 
 enum class BenchEngine { fast, iid, plain };
 
-/// The part of a row's name after its pair's that marks decoding of one sequence at a time.
+/// Suffix of the names of rows that decode one sequence at a time.
 inline constexpr const char* one_stream = "1 stream";
 
 struct BenchRule {
@@ -42,37 +41,34 @@ struct SuiteSize {
   std::int32_t small_vocab;
   std::int32_t large_vocab;
   std::int32_t stored_vocab;   ///< vocabulary of the larger of the stored pairs
-  std::uint64_t fast_rounds;   ///< rounds of the fast engine at its fastest; slower workloads take a share
-  std::uint64_t plain_rounds;  ///< rounds of the plain program at its slowest
+  std::uint64_t fast_rounds;   ///< rounds of the fast engine's fastest workload; others get fewer
+  std::uint64_t plain_rounds;  ///< rounds of the slowest workload of the plain engine
 
-  /// Returns 20 million tokens of text, so that n-gram tables exceed the caches; the suite takes a few
-  /// minutes.
+  /// Returns the sizes of the full suite, which takes a few minutes: 20 million tokens of text, so that
+  /// n-gram tables exceed the caches.
   static SuiteSize full();
-  /// Returns sizes for tests, which take some seconds: nothing exceeds a cache, and times are too short to
-  /// mean much.
+  /// Returns sizes for tests, which take seconds: everything fits into caches, and times mean little.
   static SuiteSize brief();
 };
 
-/// Returns all workloads. Those of rules other than token verification are named "PAIR, RULE"; there is a row
-/// of `threads` threads if that is more than 1.
+/// Returns all workloads. Those with a rule other than token verification are named "PAIR, RULE". If
+/// `threads` is more than 1, one row uses so many.
 std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads);
 
 /// Returns the rules other than token verification, all with bench_gamma tokens.
 std::vector<BenchRule> bench_rules();
 
-/// Return the shape of a pair of stored bigrams, and of a pair of n-gram bigrams, with a vocabulary of
-/// `vocab`.
+/// Return shapes of pairs over `vocab` tokens: stored bigram tables, and trained bigrams.
 PairShape stored_shape(std::int32_t vocab = 256);
 PairShape bigram_shape(std::int32_t vocab);
 
-/// Returns a simulation of 64 sequences from the empty prompt, each so long that they have `rounds` rounds
-/// together, or a little more.
+/// Returns 64 sequences from the empty prompt, long enough for at least `rounds` rounds in all.
 SimulationSize bench_simulation(std::uint64_t rounds);
 
-/// Returns the prepared tables with which the fast engine decodes a pair.
+/// Returns the fast engine's tables for a pair.
 const FastPair& tables_of(const BenchWorkload& workload, const BenchPair& pair);
 
-/// Runs one repetition; `pair` is the workload's, or null without one.
+/// Runs one repetition; `pair` is null for a workload without a pair.
 Outcome decode(const BenchWorkload& workload, const BenchPair* pair);
 
 }  // namespace speclab
