@@ -5,7 +5,7 @@
 
 namespace speclab {
 
-/// The most tokens per round that a config can ask to draft.
+/// Largest number of drafted tokens per round that a config may ask for.
 inline constexpr std::int32_t max_tokens_drafted = 64;
 
 }  // namespace speclab

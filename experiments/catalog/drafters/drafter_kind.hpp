@@ -20,23 +20,23 @@ namespace speclab {
 struct DrafterKind;
 struct CorpusText;
 
-/// The task of the experiment "compare" for which a drafter is made.
+/// The task for which a drafter is made (experiment "compare").
 struct DrafterRequest {
   ModelFactory& factory;
   const CorpusConfig& corpus;  ///< corpus of the task
   std::string corpus_path;     ///< its JSON pointer, for errors
-  const Adjustment& sampling;  ///< the config's, for models that state none
-  const CorpusText& text;      ///< the task's text, with the held-out part
-  const Model* target;         ///< null if the text itself is the target: it cannot score other tokens
+  const Adjustment& sampling;  ///< sampling options of the config, for models without their own
+  const CorpusText& text;      ///< the task's text, including the held-out part
+  const Model* target;         ///< null if the text itself is the target; other tokens then have no scores
   std::uint64_t seed;
-  std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter of level 0; and so on
+  std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter of level 0; ...
 };
 
 /// A drafter, or the reason why it cannot be made for the task.
 struct MadeDrafter {
   std::optional<AnyDrafter> drafter;
   std::string unsupported_reason = {};  ///< end of a sentence: "needs ..."
-  /// Times of one run of the drafter, of the drafter that drafts for it, and so on, in target runs.
+  /// Times of one run, in target runs: of this drafter, of the one that drafts for it, and so on.
   std::vector<double> costs = {};
 };
 
@@ -47,7 +47,8 @@ struct DrafterKind : KindInfo {
     double c = 0;                    ///< time of one run, in target runs
     std::optional<RuleConfig> rule;  ///< default: the config's rule
   };
-  /// Makes the drafter. The `costs` of the result hold those of the levels below, if any.
+  /// Makes the drafter. `costs` of the result starts with the next level below; make_drafter adds this
+  /// drafter's own.
   std::function<MadeDrafter(const SelectedKind& selected, const DrafterRequest& request)> make;
 };
 
@@ -71,7 +72,7 @@ struct DraftModel {
 /// Builds a model that drafts for a task. Throws ConfigError, also for a vocabulary other than the task's.
 DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request);
 
-/// Throws ConfigError below `path` if the shortest match is above the longest.
+/// Throws ConfigError below `path` if min_match is above max_match.
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path);
 
 }  // namespace speclab

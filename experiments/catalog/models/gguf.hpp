@@ -19,21 +19,21 @@ struct GgufParameters {
   std::int32_t threads = 1;
   std::int32_t kept_rows = 64;  ///< in MiB
   bool chat = false;
-  std::string tokens_of;  ///< a GGUF file with the tokens of the rows; empty: the model's own
+  std::string tokens_of;  ///< a GGUF file with the tokenizer of the rows; empty: the model's own
 };
 
 /// Returns the parameters; null for a model of another kind.
 const GgufParameters* gguf_parameters(const ModelConfig& model);
 
-/// Returns the model for time measurements: it keeps no rows, and without its own "batch" each run has all
-/// new tokens. Other models are returned unchanged.
+/// Returns the model for timing: it caches no rows, and without its own "batch" each run takes all new
+/// tokens. Returns other models unchanged.
 ModelConfig for_the_clock(const ModelConfig& model);
 
-/// Throws ConfigError for a neural model that cannot decode so many texts together, because it has a fixed
-/// batch or because memory does not suffice for their caches. Does nothing for other models.
+/// Throws ConfigError for a neural model that cannot decode so many texts at once: its "batch" is fixed, or
+/// memory is too small for their caches.
 void require_gguf_together(const ModelConfig& model, std::int32_t texts, ModelFactory& factory);
 
-/// Returns the tokenizer of a file, which is read once for each factory. Throws ConfigError at `path`.
+/// Returns a file's tokenizer, read once per factory. Throws ConfigError at `path`.
 std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, const std::string& path,
                                                     ModelFactory& factory);
 

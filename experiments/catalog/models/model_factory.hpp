@@ -1,5 +1,5 @@
-// Builds models from their configs. All models of one factory share corpora, trained models and model files,
-// so that one factory serves all cells of a run.
+// Builds models from configs. Models of one factory share corpora, trained models and files, so one factory
+// serves all cells of a run.
 #pragma once
 
 #include <any>
@@ -22,7 +22,7 @@ namespace speclab {
 
 class ModelFactory;
 
-/// The place that asks for something that models share.
+/// The user of something that models share.
 struct SharedPlace {
   const std::string& path;  ///< JSON pointer, for errors
   ModelFactory& factory;
@@ -47,9 +47,9 @@ class ModelFactory {
   /// Returns a model without sampling options. Throws ConfigError.
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);
 
-  /// Returns an object that several models share. The first use with these `parts` calls `make(parts...,
-  /// where)`; later uses with equal parts get the same object. `make` must capture nothing, so that its
-  /// result depends on the parts alone; it uses `where` for errors and for objects that it shares in turn. If
+  /// Returns an object that models share. The first call with these `parts` makes it by `make(parts...,
+  /// where)`; later calls with equal parts return the same object. `make` must capture nothing, so that its
+  /// result depends on the parts alone; it uses `where` for errors and for shared objects of its own. If
   /// `make` throws, nothing is stored.
   template <class Make, class... Parts>
   auto shared(Make make, const std::string& path, const Parts&... parts) {
@@ -76,19 +76,19 @@ class ModelFactory {
 /// Returns the sampling options of a model, by default the config's.
 const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling);
 
-/// Returns the facts of a model (ModelKind::facts). Throws ConfigError.
+/// Returns the facts of a model that is not built yet (ModelKind::facts). Throws ConfigError.
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request);
 /// Returns the facts of a built model.
 ModelFacts facts_of(const BuiltModel& built);
 
-/// Returns the vocabulary size of a model that may leave out `vocab`: its own, else the request's default,
-/// else the target's, which may be unknown. Throws ConfigError below `path` if there is none.
+/// Returns a model's vocabulary size: its own `vocab`, else the request's default, else the target's, which
+/// may be unknown. Throws ConfigError below `path` if there is none.
 std::optional<std::int32_t> vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                                      const FactsRequest& request);
-/// Returns the same for a model that is built now.
+/// Does the same for a model that is built now.
 std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                       const ModelRequest& request);
-/// Adds the facts to the kind of a table with P::vocab tokens without words.
+/// Adds `facts` to the kind of a table of P::vocab tokens that have no words.
 template <class P>
 ModelKind stored_rows_kind(ModelKind kind) {
   kind.facts = [](const SelectedKind& selected, const FactsRequest& request) {
@@ -106,12 +106,12 @@ Field vocab_field() {
                    "tokens");
 }
 
-/// Throws ConfigError at `path` if two vocabularies of one size have different words for an id. Null stands
-/// for a model without text, which fits any.
+/// Throws ConfigError at `path` if two vocabularies of one size differ in a word. Null (a model without text)
+/// fits any.
 void check_same_words(const Vocabulary* target, const Vocabulary* draft, const std::string& path);
 
-/// Returns the rows of a model exactly as its config writes them, for proofs. Empty for computed rows and for
-/// models with sampling options. If the model is a draft, `target` holds the target's rows if they are known.
+/// Returns a model's rows exactly as its config writes them, for proofs; empty for computed rows and for
+/// models with sampling options. For a draft, `target` holds the target's rows if known.
 std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,
                                       std::size_t vocab, const std::optional<ExactRows>& target);
 

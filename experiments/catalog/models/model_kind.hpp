@@ -23,16 +23,16 @@ struct ModelKind;
 /// Describes sampling options: temperature, top_k, top_p.
 const Typed<Adjustment>& sampling_type();
 
-/// The things that a model may need beyond its own parameters.
+/// Inputs of building a model besides its own parameters.
 struct ModelRequest {
-  ModelFactory& factory;                      ///< builds other models and whatever several models share
+  ModelFactory& factory;                      ///< builds other models, and objects that models share
   const CorpusConfig* corpus;                 ///< training text; null if the config has none
   std::string corpus_path;                    ///< JSON pointer of the corpus, for errors
   const Model* target;                        ///< the target of a draft; null for a target
   std::optional<std::int32_t> default_vocab;  ///< vocabulary of a draft that states none; empty: the target's
 };
 
-/// The facts about a model before it is built; empty if only the built model knows.
+/// Properties of a model that may be known before it is built; empty if not.
 struct ModelFacts {
   std::optional<std::int32_t> vocab = {};
   std::optional<bool> stored_rows = {};  ///< whether it will be a table
@@ -40,7 +40,7 @@ struct ModelFacts {
   std::optional<bool> ngrams = {};       ///< whether its rows will come from counted n-grams
 };
 
-/// The things on which the facts of a model may depend besides its own parameters.
+/// Inputs of a model's facts besides its own parameters.
 struct FactsRequest {
   std::optional<ModelFacts> target = {};           ///< the target of a draft; empty for a target
   std::optional<std::int32_t> default_vocab = {};  ///< as in ModelRequest, like the members below
@@ -54,24 +54,23 @@ struct BuiltModel {
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;  ///< null without text
 };
 
-/// One kind of model. `make` builds it without sampling options. It throws ConfigError at or below
-/// selected.path, or ModelError, which is then reported at selected.path.
+/// One kind of model. `make` builds it without sampling options, and throws ConfigError at or below
+/// selected.path, or ModelError, which is then reported there.
 struct ModelKind : KindInfo {
   /// Keys that all models share.
   struct Common {
     std::optional<Adjustment> sampling;  ///< default: the config's options
   };
   std::function<BuiltModel(const SelectedKind& selected, const ModelRequest& request)> make;
-  /// Returns the facts. Called before `make`, and for every model of a run before the first is built. Throws
-  /// ConfigError, as `make` does, for everything that can be refused without building. Empty for kinds with
-  /// no facts known so early.
+  /// Returns the facts; called for every model of a run before the first is built. Throws ConfigError for
+  /// everything that `make` can refuse without building. Empty: none are known so early.
   std::function<ModelFacts(const SelectedKind& selected, const FactsRequest& request)> facts = nullptr;
   /// Returns the rows exactly as the config writes them, for proofs; empty for computed rows. `target` holds
-  /// the target's rows if they are known. Empty for kinds that never write rows.
+  /// the target's rows if known. Empty for kinds that never write rows.
   std::function<std::optional<ExactRows>(const SelectedKind& selected, std::size_t vocab,
                                          const std::optional<ExactRows>& target)>
       exact_rows = nullptr;
-  /// Returns true if a draft with these parameters refers to the target; empty for kinds that never do.
+  /// Returns true if a draft with these parameters is made from the target; empty: never.
   std::function<bool(const SelectedKind& selected)> needs_target = nullptr;
 };
 

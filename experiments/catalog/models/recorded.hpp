@@ -19,9 +19,9 @@ struct RecordedParameters {
 /// Returns the parameters; null for a model of another kind.
 const RecordedParameters* recorded_parameters(const ModelConfig& model);
 
-/// Returns q/p of the token at each position of a recording, one sequence after the other, for the draft in
-/// this column; an empty name means the only one. Throws ConfigError at `path` for a file that cannot be
-/// read, for columns by depth, and for a text that was not drawn from the target.
+/// Returns q/p (draft over target) of the recorded token at each position, sequence after sequence, for the
+/// draft in this column; an empty name means the only one. Throws ConfigError at `path` for a file that
+/// cannot be read, for columns by depth, and for a text that was not sampled from the target.
 std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParameters& parameters,
                                                            const std::string& column, const std::string& path,
                                                            ModelFactory& factory);

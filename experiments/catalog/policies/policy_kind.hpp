@@ -15,8 +15,7 @@
 
 namespace speclab {
 
-/// The data that a policy may need beyond its own parameters: the time of a round by its number of drafted
-/// tokens, in target runs.
+/// Input of a policy besides its parameters: the time of a round with so many drafted tokens, in target runs.
 struct PolicyRequest {
   std::function<double(std::int32_t drafted)> round_time;
 
@@ -42,7 +41,7 @@ const std::string& label_of(const PolicyConfig& policy);
 
 AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
 
-/// Describes the parameter "most" of adaptive policies.
+/// Describes the parameter "most".
 template <class P>
 Field max_field() {
   return integer_field("most", &P::most, 1, max_tokens_drafted, "Most tokens drafted in a round.");

@@ -1,4 +1,4 @@
-// Makes the entries of rules, for their files.
+// Functions with which the files of rules make their catalogue entries.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,8 @@
 
 namespace speclab {
 
-/// Returns parameters P for the survey; rules for several drafts get the survey's number of drafts.
+/// Returns parameters P for `speclab prove --all`, which sets the number of drafts of rules for several
+/// drafts.
 template <class P>
 SurveyedRule surveyed_rule(std::string label, P parameters) {
   return {.label = std::move(label), .parameters = [parameters](std::int32_t drafts) {
@@ -33,8 +34,8 @@ RulePrograms programs_of(const Rule& rule) {
   return {AnyRule(rule), EnumerableRule(rule)};
 }
 
-/// Returns an entry whose factory calls `make(parameters, path, request)` with parameters of type P; it
-/// returns any rule of core/rules/all_rules. The survey examines its defaults.
+/// Returns the entry of a rule that `make(parameters, path, request)` builds from parameters of type P;
+/// `make` returns any rule of core/rules/all_rules. `prove --all` examines the default parameters.
 template <class P, class Make>
 RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
                    std::vector<Field> fields, Make make) {
@@ -48,7 +49,7 @@ RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLos
   return kind;
 }
 
-/// Returns the entry of a rule whose members are its parameters.
+/// Returns the entry of a rule that is its own parameter struct.
 template <class Rule>
 RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
                    std::vector<Field> fields = {}) {
@@ -66,7 +67,8 @@ RuleKind paths_rule_kind(std::string_view name, std::string_view sentence, Expec
   return rule_kind<Rule>(name, sentence, expected, {drafted_paths_field<Rule>()});
 }
 
-/// Returns the entry of a planted fault: a mistake that proofs and tests must find. It is never surveyed.
+/// Returns the entry of a planted fault: a deliberate mistake that proofs and tests must find. `prove --all`
+/// skips it.
 inline RuleKind planted_fault(RuleKind kind) {
   kind.surveyed.clear();
   return kind;

@@ -1,6 +1,5 @@
-// The verification rules that a config or the command line can name. Each has its own file and a line in
-// all_rules.cpp. Everything that is compiled for one rule (decoding, enumeration) is compiled in its file, by
-// rule_entry.hpp.
+// The verification rules that a config or the command line can name. Each has its own file, which alone
+// compiles its decoding and enumeration (rule_entry.hpp), and a line in all_rules.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +18,10 @@
 
 namespace speclab {
 
-/// When decoding by a rule is expected to have the target's distribution. `speclab prove --all` checks this
-/// for every rule.
+/// When a rule is expected to be lossless. `speclab prove --all` checks it.
 enum class ExpectedLossless { always, at_temperature_zero, never };
 
-/// The data that a rule may need beyond its own parameters.
+/// Input of a rule besides its parameters.
 class RuleRequest {
  public:
   /// `gamma` is called only by rules that depend on it.
@@ -36,13 +34,13 @@ class RuleRequest {
   std::function<std::int32_t()> gamma_;
 };
 
-/// A rule with everything that was compiled for it.
+/// A rule, compiled for each use.
 struct RulePrograms {
   AnyRule sampled;            ///< for decoding
   EnumerableRule enumerated;  ///< for proofs and exact chains
 };
 
-/// The pair of models on which a rule's shape may be measured.
+/// The models and settings with which a rule's parameters may be measured.
 struct RulePilot {
   const Model& target;
   const Model& draft;
@@ -54,9 +52,10 @@ struct RulePilot {
 /// A choice of parameters that `speclab prove --all` examines.
 struct SurveyedRule {
   std::string label;
-  /// Returns the parameters; rules for several drafts get `drafts` of them.
+  /// Returns the parameters, with `drafts` drafts for rules of several.
   std::function<std::shared_ptr<const void>(std::int32_t drafts)> parameters;
-  /// l of lenient rules: the survey counts how often the first token's probability is at most p/l.
+  /// Lenience l of lenient rules: the survey counts the instances where the first token's probability is at
+  /// most p/l.
   std::optional<double> lenience = std::nullopt;
 };
 
@@ -65,14 +64,13 @@ struct RuleKind : KindInfo {
   struct Common {};
   ExpectedLossless expected_lossless = ExpectedLossless::never;
   std::function<RulePrograms(const SelectedKind& selected, const RuleRequest& request)> make;
-  /// For rules whose parameters are measured if a config leaves them out: returns the parameters with the
-  /// measured ones filled in; null if none had to be measured. Such a rule is assumed to depend on the whole
-  /// pilot.
+  /// For rules that measure the parameters a config leaves out: returns all parameters, or null if none had
+  /// to be measured. Their result may depend on the whole pilot.
   std::function<std::shared_ptr<const void>(const SelectedKind& selected, const RulePilot& pilot)> measure =
       nullptr;
-  /// Replaces `expected_lossless` for rules whose parameters decide (lenient at l = 1 is token verification).
+  /// Replaces `expected_lossless` where parameters decide (lenient at l = 1 is token verification).
   std::function<bool(const SelectedKind& selected)> lossless_by_parameters = nullptr;
-  /// The parameters that `prove --all` examines; none for planted faults.
+  /// Parameters that `prove --all` examines; none for planted faults.
   std::vector<SurveyedRule> surveyed = {};
 };
 
@@ -81,16 +79,16 @@ using RuleConfig = Selected<RuleKind>;
 /// Returns the family of all rules; tests and other programs may add some.
 Family<RuleKind>& rule_family();
 
-/// Returns true if decoding by this rule is expected to have the distribution of the target sampled at
-/// `temperature`.
+/// Returns true if the rule is expected to be lossless for a target sampled at `temperature`.
 bool expected_lossless(const RuleConfig& rule, double temperature);
 
 /// Returns the programs of a configured rule.
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
-/// Returns the same; `gamma` is called only by rules that depend on it.
+/// Does the same; `gamma` is called only by rules that depend on it.
 RulePrograms make_rule(const RuleConfig& rule, std::function<std::int32_t()> gamma);
 
-/// Throws ConfigError for a rule that is made for one gamma, if `what` needs one program for several.
+/// Throws ConfigError, naming the caller `what`, for a rule that is built for one gamma: the caller needs
+/// several.
 void require_every_gamma(const RuleConfig& rule, const std::string& what);
 
 }  // namespace speclab

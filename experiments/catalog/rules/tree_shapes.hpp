@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// The number of children of a node, in parameters of rules that draft trees.
+/// Children per node in rules that draft trees.
 struct Branching {
   std::int32_t drafts = 2;                             ///< children at every depth
   std::optional<std::vector<std::int32_t>> branching;  ///< or children at each of gamma depths
@@ -25,11 +25,10 @@ std::vector<Field> branching_fields(std::string_view drafts) {
                    "Children of a node at each depth, instead of \"drafts\" at every one.")};
 }
 
-/// Returns the tree in which every node at depth d - 1 has branching[d - 1] children. Throws ConfigError at
-/// `path` for more than 4096 nodes; trees grow as drafts^gamma.
+/// Returns the tree whose nodes at depth d - 1 have branching[d - 1] children. Throws ConfigError at `path`
+/// above 4096 nodes; a tree has about drafts^gamma.
 DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string& path);
-/// Returns the tree of a shape. Also throws ConfigError, below `path`, if `branching` does not have gamma
-/// depths.
+/// Does the same for a shape. Also throws ConfigError, below `path`, unless `branching` has gamma depths.
 DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string& path);
 
 }  // namespace speclab
