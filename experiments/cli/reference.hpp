@@ -8,13 +8,13 @@
 
 namespace speclab {
 
-/// Returns the shortest path of a key in a config: "sampling.temperature" for "temperature". Empty if the
-/// word is not a key.
+/// Returns the shortest path of a key in a config ("sampling.temperature" for "temperature"); empty if it is
+/// not a key.
 std::string path_of_key(const std::string& key);
 
-/// Returns every kind of the families and every experiment with its keys, one per line. With a word, returns
-/// those of the family ("rules", "rule") or the kind with this name, with its example, else the places of the
-/// key with this name. Throws UsageError for any other word, with the nearest of these names and of `known`.
+/// Lists the kinds of each family and the experiments with their keys, one per line. A `word` restricts the
+/// list to a family ("rules", "rule"), to a kind with its example, or to the places of a key. Throws
+/// UsageError for any other word, with the nearest of these names and of `known`.
 std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "",
                       std::vector<std::string> known = {});
 

@@ -1,4 +1,4 @@
-// The part that run, sweep, compare, submit and merge share: runs a config and writes its results.
+// Runs a config and writes its results: the part that run, sweep, compare, submit and merge share.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,20 @@ namespace speclab {
 struct Config;
 struct RunResult;
 
-/// Returns the changes as the end of a folder's name, "-gamma=3-seed=2", so that each variation has its own
-/// folder. Different changes may give the same name; a folder of another config is then refused.
+/// Returns the changes as a suffix for a folder, "-gamma=3-seed=2". Different changes may give the same
+/// suffix; a folder that holds another config's result is refused later.
 std::string changes_in_name(const Words& changes);
 
-/// Returns the folder that --out names; by default out/NAME, from the config's file name and the changes by
-/// --set and --seed. Throws UsageError if the file's name cannot name a folder.
+/// Returns the folder of --out; by default out/NAME, from the config's file name and the changes by --set and
+/// --seed. Throws UsageError if the file's name cannot name a folder.
 std::filesystem::path run_folder(const Values& values, const std::string& file);
 
-/// Writes the files and the report of a result, which `command` reproduces, and prints it according to
-/// --json, --quiet and --csv-marked.
+/// Writes a result's files and report, and prints it as --json, --quiet and --csv-marked say. `command`
+/// reproduces it.
 void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
                      const std::string& command, Backend backend = Backend::cpu);
 
-/// Runs the config, or a shard of it, writes its folder, and prints its table. `check` may refuse a config.
+/// Runs the config or one shard of it, writes its folder and prints its table. `check` may refuse the config.
 /// Returns the exit code.
 int run_and_write(const Values& values, const char* verb, void (*check)(const Config& config));
 
