@@ -5,7 +5,7 @@
 
 namespace speclab {
 
-/// The config of a cell, and the case that tables show beside it.
+/// The config of a cell, and its row of printed values.
 struct CellSpec : CaseConfig {
   Config config;
 };

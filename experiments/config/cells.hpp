@@ -12,18 +12,18 @@ namespace speclab {
 
 struct GridPlan;
 
-/// The cells of a config, made one at a time, so that a million cells need no memory: the cases times the
-/// Cartesian product of the sweep, with the last axis fastest; one cell if there is neither. If the
-/// experiment divides a cell (Experiment::split), its parts take its place.
+/// The cells of a config: its cases times the Cartesian product of its sweep, last axis fastest; one cell if
+/// there is neither. Cells are made one at a time, so that a million need no memory. If the experiment
+/// divides a cell (Experiment::split), its parts replace it.
 class CellGrid {
  public:
-  /// `config` must come from read_config. Throws ConfigError, also for more than a million cells.
+  /// `config` must come from read_config. Throws ConfigError, also above a million cells.
   explicit CellGrid(const Config& config, bool split = true);
 
   std::size_t size() const { return size_; }
   /// Returns the experiment of all cells.
   const Experiment& experiment() const;
-  /// Returns a cell. Throws ConfigError for values that do not make a config.
+  /// Returns a cell. Throws ConfigError if its values make no valid config.
   CellSpec operator[](std::size_t index) const;
 
  private:
@@ -31,14 +31,14 @@ class CellGrid {
 
   std::shared_ptr<const GridPlan> plan_;
   std::vector<std::size_t>
-      ends_;  ///< for each undivided cell, the index after its last part; empty if no cell is divided
+      ends_;  ///< for each undivided cell, the index after its last part; empty: none is divided
   std::size_t size_ = 0;
 };
 
 /// Returns all cells at once, undivided.
 std::vector<CellSpec> expand(const Config& config);
 
-/// Throws ConfigError if this machine's memory cannot hold so many cells with their results.
+/// Throws ConfigError if memory cannot hold so many cells with their results.
 void require_memory_of_cells(std::size_t cells);
 
 /// Returns the values of one sweep axis: a list, {"from", "to", "step"} or {"from", "to", "count"}.

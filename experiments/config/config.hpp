@@ -1,5 +1,4 @@
-// A config as plain structs: the contents of a JSON file, checked, with every default. Later code reads no
-// JSON.
+// A config as plain structs: its JSON file, checked, with every default. Later code reads no JSON.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ struct InputRounding {
   double c = 0;
 };
 
-/// A config. Its copy operations and destructor are compiled once. The default experiment is decode.
+/// A config; its experiment is decode by default. Its copy operations and destructor are compiled once.
 struct Config : ShownConfig {
   Config();
   Config(const Config&);
@@ -47,17 +46,16 @@ struct Config : ShownConfig {
   CostRatios cost;
   SimulationConfig simulation;
   std::optional<InputRounding> input_rounding;
-  /// The JSON from which read_config made this; cells set values in it by path. Null for configs made in
-  /// another way.
+  /// The JSON that read_config read; cells set values in it by path. Null for configs made otherwise.
   std::shared_ptr<const Json> input;
 };
 
-/// Reads and checks a config. Throws ConfigError, with the JSON path, for unknown keys, wrong types, values
-/// out of range and missing keys.
+/// Reads and checks a config. Throws ConfigError, with the JSON path, for unknown or missing keys, wrong
+/// types, and values out of range.
 Config read_config(const Json& input);
 
-/// Throws ConfigError if a config has several cells, for verbs that take only one. `what` states who does
-/// what: "check tests".
+/// Throws ConfigError if a config has several cells, for verbs that take one. `what` begins the message:
+/// "check tests".
 void refuse_many_cells(const Config& config, const std::string& what);
 
 }  // namespace speclab

@@ -1,6 +1,5 @@
-// Caches what is built from configs. A cached thing is used again for every config that agrees in all parts
-// that its builder read. These parts are recorded while the builder reads them, so that none can be
-// forgotten.
+// Caches objects built from configs. The cache records which parts of a config a builder reads, and reuses
+// the object for every config that agrees in these parts; so no dependency can be forgotten.
 #pragma once
 
 #include <map>
@@ -21,7 +20,7 @@ std::string text_of(const Config& config, const ConfigParts& parts);
 /// Returns a value as text.
 std::string text_of(const Type& type, const void* value);
 
-/// A config that records which of its parts are read. A Config converts to it implicitly.
+/// A config that records which of its parts are read. Config converts to it implicitly.
 class ConfigReader {
  public:
   ConfigReader(const Config& config) : config_(&config), shown_(shown_part(config)) {}
@@ -54,21 +53,21 @@ class ConfigReader {
   mutable ConfigParts parts_;
 };
 
-/// A further argument of a builder, besides the config.
+/// An argument of a builder besides the config.
 template <class T>
 struct Given {
   const Typed<T>& type;
   const T& value;
 };
 
-/// The things of type T that were built from configs.
+/// The objects of type T that were built from configs.
 template <class T>
 class BuiltFromConfigs {
  public:
   /// Returns `build(reader, place, given values...)`, or the earlier result for equal given values and a
   /// config that agrees in all parts that the builder read. `build` must capture nothing, so that its result
-  /// depends on these alone; it uses `place` for errors and for objects that it shares in turn. If `build`
-  /// throws, nothing is kept.
+  /// depends on these alone; it uses `place` for errors and for shared objects of its own. If `build` throws,
+  /// nothing is kept.
   template <class Build, class... More>
   std::shared_ptr<const T> get(const Config& config, const SharedPlace& place, Build build,
                                const Given<More>&... given) {

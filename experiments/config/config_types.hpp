@@ -1,4 +1,4 @@
-// Declares the JSON form of configs, for code that need not know the members of a Config.
+// Declares the JSON form of configs for code that does not know the members of Config.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,7 @@ namespace speclab {
 
 struct Config;
 
-/// Returns the description of the whole format. Kinds, experiments and sections must be registered before its
-/// first use.
+/// Describes the whole format. Kinds, experiments and sections must be registered before the first call.
 const Typed<Config>& config_type();
 /// Describes a config that results share.
 template <>
@@ -20,7 +19,7 @@ const Typed<std::shared_ptr<const Config>>& described();
 /// Returns the config as JSON with every default.
 Json config_json(const Config& config);
 
-/// Returns the type at a JSON pointer into the config, as used by "cases" and "sweep"; null if there is none.
+/// Returns the type at a JSON pointer of "cases" or "sweep"; null if there is none.
 const Type* type_at(const std::string& pointer);
 
 }  // namespace speclab

@@ -1,5 +1,4 @@
-// The section "search": the range of gamma in which the experiment optimal_gamma and `speclab exact` look for
-// the best one.
+// The section "search": the range of gamma that the experiment optimal_gamma and `speclab exact` search.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The part of a config that tables, figures and pages read. It does not determine what is simulated, so that
-// code that shows results need not be compiled again when simulations change.
+// The part of a config that tables, figures and pages read. It does not affect what is simulated, so that
+// code that shows results is not recompiled when simulations change.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,16 @@ namespace speclab {
 struct Config;
 struct Experiment;
 
-/// One row of a table: the values to set, and those that the paper prints.
+/// One of a config's "cases": the values that it sets, and the values that the paper prints.
 struct CaseConfig {
   std::string label;
   OrderedMap<std::shared_ptr<const Json>> set;  ///< values by JSON pointer
-  OrderedMap<std::string> printed;              ///< by metric; text, so that digits count
+  OrderedMap<std::string> printed;              ///< by metric; text, because its digits count
   OrderedMap<std::string> measured;
   std::string note;
 };
 
-/// A part of a config that one experiment or verb reads: its key, and the description of its struct. Each
-/// section has a line in all_sections.cpp.
+/// A section: a part of a config that one experiment or verb reads. Each has a line in all_sections.cpp.
 struct SectionKind {
   std::string key;
   TypePtr type;
@@ -80,14 +79,14 @@ struct ShownConfig {
   const T& section() const {
     return section_of(section_key<T>()).template as<T>();
   }
-  /// Adds the defaults of a section that the config leaves out, so that results include it.
+  /// Adds a section that the config leaves out, with its defaults, so that results include it.
   void add_section(const std::string& key);
 
  private:
   const AnyStruct& section_of(const std::string& key) const;
 };
 
-/// Returns the shown part of a config, for code that has only a declaration of Config.
+/// Returns the shown part, for code that sees only a declaration of Config.
 const ShownConfig& shown_part(const Config& config);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// How much a config simulates, and with which engine.
+// The size of a config's simulation, and its engine.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ inline bool is_empty(const PromptConfig& prompt) {
   return std::visit([](const auto& content) { return content.empty(); }, prompt);
 }
 
-/// The width of an interval at which a simulation ends.
+/// "until": the simulation ends when a metric's interval is narrow enough.
 struct UntilConfig {
   Metric metric = Metric::speedup;
-  double half_width = 0;  ///< greatest half-width of the metric's interval
+  double half_width = 0;  ///< largest half-width
   bool relative = false;  ///< half_width is relative to the estimate
   std::uint64_t most_rounds = 1'000'000'000;
 };
@@ -33,8 +33,9 @@ struct SimulationConfig {
   std::uint32_t length = 2000;  ///< rounds in each sequence (tokens, for acceptance)
   std::uint32_t batches = 64;   ///< groups of whole trials from which intervals are computed
   PromptConfig prompt;
-  std::int32_t prompt_tokens = 0;    ///< instead of one prompt: tokens of the corpus for each trial
-  std::optional<UntilConfig> until;  ///< with it, `trials` is the number before the first look
+  std::int32_t prompt_tokens =
+      0;  ///< instead of a prompt: each trial starts with this many tokens of the corpus
+  std::optional<UntilConfig> until;  ///< if set, `trials` is the size before the first interim analysis
 };
 
 enum class Engine { automatic, plain, fast };
