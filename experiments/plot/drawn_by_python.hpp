@@ -1,4 +1,4 @@
-// Draws pictures for papers with matplotlib: python/speclab/_plots, which the Python package uses, too.
+// Draws figures for papers with matplotlib, by python/speclab/_plots, which the Python package uses, too.
 #pragma once
 
 #include <filesystem>
@@ -27,8 +27,8 @@ struct Pictures {
 /// matplotlib is missing, with what to install; std::runtime_error if Python fails; Stopped.
 Pictures draw_pictures(const std::vector<Figure>& figures, const PictureOptions& options);
 
-/// Returns JSON of figures, as python/speclab/_plots/figure.py reads them, and of the colours of pages:
-/// "figures", the "palette", and "colours", the palette's places for names that recur.
+/// Returns figures as JSON for python/speclab/_plots/figure.py: "figures", the page's "palette", and
+/// "colours", the palette index of each name that recurs.
 std::string figures_json(const std::vector<Figure>& figures);
 
 }  // namespace speclab
