@@ -1,5 +1,5 @@
-// Makes rows from named arrays, however they are stored: target [T, V], draft [T, V], tokens [T], sequence
-// [T]; or logits [T, V] of one model, with another file for the other.
+// Makes rows from named arrays in any container: target [T, V], draft [T, V], tokens [T], sequence [T]; or
+// logits [T, V] of one model, with a second file for the other.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,8 @@
 
 namespace speclab {
 
-/// Returns the rows. `find` returns an array by its name, or nothing. Tokens, target and draft are required;
-/// without the optional sequence, all tokens form one. Throws UsageError for shapes and types that do not
-/// fit.
+/// Returns the rows. `find` looks an array up by name. Tokens, target and draft are required; without
+/// `sequence`, all tokens form one sequence. Throws UsageError for shapes and types that do not fit.
 RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
                 const std::function<std::optional<NpyArray>(const std::string& name)>& find);
 

@@ -1,5 +1,5 @@
-// Builds the native recording token by token: sequence, position, token, logp, logq[, logq_depth2, ...], and
-// optionally entropy and task. Its formats are CSV and JSON lines.
+// Builds a recording in speclab's own format, token by token: sequence, position, token, logp, logq[,
+// logq_depth2, ...], optionally entropy and task. It is stored as CSV or JSON lines.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-/// The record of one token. Its texts view the file.
+/// One token. Its texts point into the file.
 struct TokenRecord {
   std::string_view sequence;
   std::int64_t position = 0;
@@ -28,11 +28,11 @@ struct TokenRecord {
 
 class RecordingBuilder {
  public:
-  /// `depths` is the number of columns by depth; `entropy` says whether there is an entropy column.
+  /// `depths`: number of columns by depth; `entropy`: whether there is an entropy column.
   RecordingBuilder(std::size_t depths, bool entropy);
 
-  /// Adds a record. `where` returns the record's place, for errors. Throws UsageError for numbers that are
-  /// not log-probabilities, positions that are not consecutive, and sequences that appear again.
+  /// Adds a record; `where` returns its place, for errors. Throws UsageError for values that are not
+  /// log-probabilities, non-consecutive positions, and a sequence that appears again.
   void add(const TokenRecord& record, const std::function<std::string()>& where);
   /// Returns the recording. Throws UsageError if nothing was added.
   Recording take(const std::string& file) &&;

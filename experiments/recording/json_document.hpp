@@ -1,4 +1,4 @@
-// Reads JSON values of a recording, with errors that name their place.
+// Reads JSON values of a recording; errors name the place.
 #pragma once
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ struct JsonPlace {
   }
 };
 
-/// Returns true if a choice of an OpenAI response has this key in "logprobs".
+/// Returns true if a choice of an OpenAI response has this key under "logprobs".
 inline bool has_logprobs(const Json& response, const char* key) {
   if (!response.is_object() || !response.contains("choices") || !response["choices"].is_array()) return false;
   const Json& choices = response["choices"];
@@ -69,11 +69,11 @@ inline bool has_logprobs(const Json& response, const char* key) {
 }
 
 /// Returns the documents of a JSON text: the whole text, the elements of its list, or one per line if the
-/// first line is a whole value and others follow. If the text is not JSON, returns nothing, and `problem`
+/// first line is a complete value and others follow. Returns nothing if the text is not JSON; `problem` then
 /// says why.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
                                          std::string& problem);
-/// Returns the same. Throws UsageError, which names the file, if the text is not JSON.
+/// Does the same, but throws UsageError, naming the file, if the text is not JSON.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name);
 
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }

@@ -1,4 +1,4 @@
-// Reads the token ids of a recording, on which models can be trained.
+// Reads a recording's token ids, to train models on.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct RecordedIds {
   std::vector<std::int64_t> ids;
 };
 
-/// Returns the sequences of a CSV or JSON lines file with the columns or keys "sequence" and "token", in the
-/// order of their first tokens. Throws UsageError, with file and line, if these are missing.
+/// Returns the sequences of a CSV or JSON-lines file with columns or keys "sequence" and "token", in order of
+/// first appearance. Throws UsageError, with file and line, if these are missing.
 std::vector<RecordedIds> read_recorded_ids(const std::string& file);
 
 }  // namespace speclab

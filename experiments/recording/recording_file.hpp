@@ -16,21 +16,21 @@ struct ReadRecording {
   std::string format;  ///< format of the file; "vllm, with openai-completions" for two files
 };
 
-/// Reads a recording. For rows, `overlap` is the acceptance rate of the rule `rate`, if that is not null.
+/// Reads a recording. If it has rows, `overlap` is the acceptance rate of the rule `rate` (unless null).
 ///
-/// `draft` is a second file with the draft's log-probabilities or rows of the same tokens, for formats that
-/// hold one model; empty if there is none. `column` is the drafter whose column is read from a file with
-/// several (logq.NAME); empty for the column logq. Throws UsageError for a file in no known format, with the
-/// reason of each format, and for files that are inconsistent.
+/// `draft` is a second file with the draft's log-probabilities or rows of the same tokens, for formats of one
+/// model; empty: none. `column` names the drafter in a file with several (column logq.NAME); empty: column
+/// logq. Throws UsageError for inconsistent files, and for a file in no known format, with each format's
+/// reason.
 ReadRecording read_recording(const std::string& file, const std::string& draft = "",
                              const AnyRule* rate = nullptr, const std::string& column = "");
 
-/// Returns the checked rows of both models from a file with whole rows (and from a second one, as above);
-/// empty if the first file has columns instead. Throws UsageError as `read_recording` does.
+/// Returns the checked rows of both models from a file with whole rows (and a second one, as above); empty if
+/// the first file has columns instead. Throws UsageError as `read_recording` does.
 std::optional<RowFile> read_row_file(const std::string& file, const std::string& draft = "");
 
-/// Returns the drafters of a recording that has a column for each, so that one must be named; empty if there
-/// is one draft without a name. Throws UsageError for a file in no known format.
+/// Returns the drafters of a recording with a column for each, among which the user must choose; empty for
+/// one unnamed draft. Throws UsageError for a file in no known format.
 std::vector<std::string> drafters_in(const std::string& file);
 
 }  // namespace speclab

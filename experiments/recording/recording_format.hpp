@@ -1,4 +1,4 @@
-// Declares what a format of recordings is. Each has its own file in formats/ and a line in all_formats.cpp.
+// Declares a format of recordings. Each has its own file in formats/ and a line in all_formats.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,22 @@
 
 namespace speclab {
 
-/// The contents of a file: the columns of both models, those of one, or rows of one or both.
+/// The contents of a file: columns of both models, columns of one, or rows of one or both.
 using RecordingPart = std::variant<Recording, ScoredText, RowFile>;
 
 struct RecordingFormat {
   const char* name;
   const char* sentence;
-  /// Returns the reason why the file is not in this format, such as "does not begin with ..."; empty if it
-  /// is.
+  /// Returns why the file is not in this format ("does not begin with ..."); empty if it is.
   std::string (*why_not)(const RecordingSource& source);
-  /// Reads a file of this format. Throws UsageError, with file, line or path, value and remedy, if it is
-  /// inconsistent.
+  /// Reads a file. Throws UsageError, with file, line or path, value and remedy, if it is inconsistent.
   RecordingPart (*read)(const RecordingSource& source);
-  /// Returns the drafters that have their own columns, so that the source must name one; empty for a file
-  /// with one draft without a name. Null for formats with one draft.
+  /// Returns the drafters with a column each, among which the source must choose; empty for one unnamed
+  /// draft. Null for formats of one draft.
   std::vector<std::string> (*drafters)(const RecordingSource& source) = nullptr;
 };
 
-/// Returns the list of all formats, in the order in which they are tried; tests and other programs may add
-/// some.
+/// Returns all formats in the order in which they are tried; tests and other programs may add some.
 std::vector<RecordingFormat>& recording_formats();
 
 }  // namespace speclab

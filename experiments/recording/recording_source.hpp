@@ -1,4 +1,4 @@
-// A file that may hold a recording: its bytes, and its documents if it is JSON.
+// A file that may hold a recording: its bytes, and its JSON documents if it is JSON.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ struct JsonDocument;
 
 class RecordingSource {
  public:
-  /// `column` names the drafter whose column is read from a file with several; empty for the only one. Throws
-  /// UsageError if the file cannot be read.
+  /// `column` names the drafter in a file with several; empty: the only one. Throws UsageError if the file
+  /// cannot be read.
   explicit RecordingSource(std::string file, std::string column = "");
   ~RecordingSource();
   RecordingSource(const RecordingSource&) = delete;
@@ -27,14 +27,14 @@ class RecordingSource {
   const std::string& name() const { return name_; }
   const std::string& column() const { return column_; }
   std::string_view bytes() const { return file_->bytes(); }
-  /// Returns the file. Code that views its bytes must keep it alive.
+  /// Returns the file, which must outlive views of its bytes.
   std::shared_ptr<const MappedFile> file() const { return file_; }
 
   /// Returns the first line that is not blank, trimmed.
   std::string_view first_line() const;
 
-  /// Returns the documents of a JSON file, parsed at the first call. If the file is not JSON, returns
-  /// nothing, and `json_problem` says why.
+  /// Returns the JSON documents, parsed at the first call. Returns nothing if the file is not JSON;
+  /// `json_problem` then says why.
   const std::vector<JsonDocument>& documents() const;
   const std::string& json_problem() const;
 

@@ -1,4 +1,4 @@
-// Reads files of whole rows: for each position of a text the target's distribution, the draft's, or both.
+// Reads files of rows: at each position of a text, the target's distribution, the draft's, or both.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ struct RowSet {
   std::size_t vocab = 0;
   RowNumber number = RowNumber::f32;
   RowMeaning meaning = RowMeaning::logits;
-  /// Returns a row, which views the file or `scratch`.
+  /// Returns a row, in the file or in `scratch`.
   std::function<const void*(std::size_t row, std::vector<float>& scratch)> at;
   std::string where;  ///< for errors
 };
 
 struct RowFile {
-  RowSet target;                ///< in a file of one model, that model's rows
+  RowSet target;                ///< in a file of one model, its rows
   std::optional<RowSet> draft;  ///< empty: the draft's rows are in another file
   std::vector<std::int64_t> tokens;
   std::vector<RecordedSequence> sequences;
@@ -35,9 +35,9 @@ struct RowFile {
   std::shared_ptr<const void> memory;
 };
 
-/// Reads every row once, in parallel. Throws UsageError for a row that is not a distribution, a token outside
-/// the vocabulary, a target that gives a token of its own text no probability, and row sets that do not fit
-/// each other. With a rule, `overlap` is its acceptance rate in each context.
+/// Reads every row once, in parallel. With a rule, `overlap` is its acceptance rate in each context. Throws
+/// UsageError for a row that is not a distribution, a token outside the vocabulary, a token of the text to
+/// which the target gives probability 0, and row sets that do not fit each other.
 Recording measure_rows(const RowFile& file, const AnyRule* rate = nullptr);
 
 /// Returns all rows as probabilities, [rows, vocab]. The rows must pass measure_rows.
@@ -46,11 +46,11 @@ std::vector<double> probabilities_of(const RowSet& set);
 /// Joins the rows of a target's file and a draft's. Throws UsageError if their tokens differ.
 RowFile join(const RowFile& target, const RowFile& draft);
 
-/// Returns one sequence of so many tokens.
+/// Returns a single sequence of so many tokens.
 std::vector<RecordedSequence> one_sequence(std::size_t tokens);
 
-/// Returns sequences, each of consecutive equal numbers. Throws UsageError at `where` if a number appears
-/// again later.
+/// Returns a sequence for each run of equal numbers. Throws UsageError at `where` if a number appears again
+/// later.
 std::vector<RecordedSequence> numbered_sequences(const std::vector<std::int64_t>& numbers,
                                                  const std::string& where);
 

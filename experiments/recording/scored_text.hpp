@@ -1,4 +1,4 @@
-// Texts with one model's log-probabilities, as servers report them; joins those of a target and a draft.
+// Texts with one model's log-probabilities, as servers report them. Joins a target's and a draft's.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ struct ScoredSequence {
 struct ScoredText {
   std::vector<ScoredSequence> sequences;
 
-  /// Adds a sequence; its name is its number.
+  /// Adds a sequence, named by its index.
   ScoredSequence& add(std::string where) {
     return sequences.emplace_back(ScoredSequence{std::to_string(sequences.size()), std::move(where), {}});
   }
 };
 
-/// Checks and adds one token. Throws UsageError at `where` for a number that is not a log-probability;
-/// servers write -9999 for a token whose log-probability they left out.
+/// Adds one token. Throws UsageError at `where` for a value that is not a log-probability; servers write
+/// -9999 where they left it out.
 void add_token(ScoredSequence& sequence, ScoredToken token, const std::string& where);
 
-/// Joins the texts that the target generated with the draft's log-probabilities of the same tokens. Sequences
-/// are matched by order. The draft may have scored the prompt, too, so that its last tokens are used. Throws
-/// UsageError if numbers of sequences or tokens differ, or if tokens differ because of two tokenizers.
+/// Joins the target's generated texts with the draft's log-probabilities of the same tokens; sequences match
+/// by order. If the draft scored the prompt, too, its last tokens are used. Throws UsageError if numbers of
+/// sequences or tokens differ, or if tokens differ because of two tokenizers.
 Recording join(const ScoredText& target, const ScoredText& draft);
 
 }  // namespace speclab
