@@ -1,4 +1,4 @@
-// Writes the page of a verb that computes without a run: exact, prove, check and plan with --out.
+// Writes the report page of verbs that compute without a run: exact, prove, check and plan with --out.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,28 +15,26 @@
 
 namespace speclab {
 
-/// The result of such a verb.
+/// A result of such a verb, ready to show.
 struct Finding {
   std::string title;
   std::string headline;
   std::vector<Figure> figures;  ///< without ids
   Listing text;                 ///< the text for a terminal
   std::string json;             ///< the output of --json
-  std::string command;          ///< the command that computes it again, for a shell
-  std::string input = {};       ///< an input file, whose hash the page states; empty: none
+  std::string command;          ///< shell command that computes it again
+  std::string input = {};       ///< an input file; the page states its hash; empty: none
 };
 
 /// Adds the option --out FOLDER.
 void add_page_option(Verb& verb);
 
-/// Returns the folder of --out, after a check that it can be written; empty without the option.
+/// Returns the folder of --out, checked to be writable; empty without the option.
 std::filesystem::path page_folder(const Values& values);
 
-/// Writes report.html, result.json and each figure as .svg into the folder; does nothing if the folder is
-/// empty.
+/// Writes report.html, result.json and an .svg for each figure into the folder, unless it is empty.
 void write_finding(const std::filesystem::path& folder, const Finding& finding);
-/// Writes the result into the folder, and prints its text, or its JSON with --json. There are no figures
-/// without `figures_of`.
+/// Writes the result into the folder and prints its text, or its JSON with --json. `figures_of` may be null.
 template <class T>
 void show_finding(const Values& values, const std::filesystem::path& folder, const std::string& title,
                   const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),

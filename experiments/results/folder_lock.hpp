@@ -6,9 +6,9 @@
 
 namespace speclab {
 
-/// Holds a lock on the folder, which is created if it is missing, until the object or the process ends.
-/// Removes files that killed processes left half-written in it. Throws UsageError if another process holds
-/// the folder. On a file system without locks there is no protection.
+/// Locks a folder, created if missing, until this object or the process ends. Removes half-written files of
+/// killed processes. Throws UsageError if another process holds the lock. A file system without locks gives
+/// no protection.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);

@@ -1,6 +1,5 @@
-// Keeps the finished cells of a run on disk as they are finished, so that a run that was killed or
-// interrupted can continue. journal.jsonl is in the run's folder from the first finished cell until the
-// result is written.
+// Saves each finished cell of a run in journal.jsonl in the run's folder, so that a killed or interrupted run
+// can continue. The file exists from the first finished cell until the result is written.
 #pragma once
 
 #include <filesystem>
@@ -13,28 +12,27 @@ namespace speclab {
 
 /// How a run treats the finished cells of an earlier run.
 enum class Resume {
-  automatic,  ///< uses them if everything on which they depend is unchanged; else says why not and starts
-              ///< anew
-  required,   ///< uses them, or refuses to run
+  automatic,  ///< uses them if everything they depend on is unchanged; else says why not and starts anew
+  required,   ///< uses them, or fails
   never       ///< starts anew
 };
-/// Returns the mode of that name. Throws UsageError if there is none.
+/// Returns the mode with this name. Throws UsageError if there is none.
 Resume resume_named(const std::string& name);
 
-/// The journal of a run. It is used while the folder is locked (FolderLock).
+/// The journal of a run. Its folder must be locked (FolderLock).
 class Journal {
  public:
   /// Reads the cells that an earlier run of `identity` left in `folder`. Throws UsageError if `resume` is
-  /// required and there is nothing from which to continue. A journal with damaged lines is kept in the same
-  /// folder as journal.jsonl.damaged, and its sound cells are used.
+  /// required and there is nothing to continue. If lines are damaged, the old journal is kept as
+  /// journal.jsonl.damaged and its undamaged cells are used.
   Journal(const std::filesystem::path& folder, const RunIdentity& identity, Resume resume);
 
   /// Returns the cells that need not be run again.
   FinishedCells take_finished() { return std::move(finished_); }
-  /// Returns sentences that say what was done with the earlier run; empty if there was none.
+  /// Returns sentences about how the earlier run was used; empty if there was none.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Writes a finished cell. Any thread may call it. Throws std::runtime_error if the cell cannot be written.
+  /// Writes a finished cell; thread-safe. Throws std::runtime_error if it cannot be written.
   void add(std::size_t cell, const CellResult& result) { writer_.add(cell, result); }
 
  private:
@@ -47,11 +45,11 @@ class Journal {
   JournalWriter writer_;
 };
 
-/// Returns the config of the run whose journal is in `folder`; null if there is no journal or if its first
-/// line is damaged.
+/// Returns the config of the run whose journal is in `folder`; null without a journal, or if its first line
+/// is damaged.
 std::shared_ptr<const Config> journal_config(const std::filesystem::path& folder);
 
-/// Removes the journal. Called last, when all files of the complete result have been written.
+/// Removes the journal, after all files of the complete result have been written.
 void remove_journal(const std::filesystem::path& folder);
 
 }  // namespace speclab

@@ -1,6 +1,5 @@
-// Reads and writes the file of a journal: the first line states the run, and each further line a finished
-// part of it, written when that part is finished. Each line consists of 16 digits of the SHA-256 of the rest,
-// a blank, and JSON.
+// Reads and writes journal files. The first line describes the run; each further line holds a finished part
+// of it. A line consists of 16 hexadecimal digits of the SHA-256 of its JSON, a blank, and the JSON.
 #pragma once
 
 #include <cstdint>
@@ -25,62 +24,60 @@ struct Shard {
 };
 inline constexpr int max_shards = 100'000;
 
-/// The first line: everything on which the cells depend, and the process that runs them. Only the program
-/// that wrote a journal continues it, so that its format needs no number.
+/// The first line: everything the cells depend on, and the process that runs them. Only the program that
+/// wrote a journal continues it, so the format needs no version number.
 struct JournalHead {
   std::string version;  ///< for people; different programs may have the same version
-  std::string program;  ///< the program's program_sources (experiments/base/support/version.hpp)
+  std::string program;  ///< the program's program_sources (version.hpp)
   std::string backend;  ///< "cpu" or "cuda"
   std::size_t cells = 0;
   std::vector<InputFile> inputs;
   std::shared_ptr<const Config> config;
-  // These are set only for a run that is divided into shards:
+  // Set only for a run divided into shards:
   std::optional<Shard> shard = {};           ///< the shard to which the journal belongs
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
-  std::optional<std::string> command = {};   ///< the command of the whole run, for a shell
+  std::optional<std::string> command = {};   ///< shell command of the whole run
   std::optional<std::int64_t> started = {};  ///< Unix time in seconds
 };
 /// Returns the first line for a run of `identity` by this program.
 JournalHead journal_head(const RunIdentity& identity);
 
-/// Returns a sentence that says why cells journaled under `earlier` cannot be used by `now`; empty if they
-/// can.
+/// Returns a sentence that says why a run with head `now` cannot use cells journaled under `earlier`; empty
+/// if it can.
 std::string difference(const JournalHead& earlier, const JournalHead& now);
 
-/// The contents of a journal without its damaged lines. A last line without an end was being written when its
-/// process was killed.
+/// A journal without its damaged lines. A last line without an end was cut off when its process was killed.
 struct JournalContent {
   std::optional<JournalHead> head;  ///< empty if the first line is damaged or was written by another program
-  bool foreign = false;             ///< the first line is undamaged, but another program wrote it
+  bool foreign = false;             ///< an undamaged first line was written by another program
   FinishedCells cells;
   std::vector<BatchTallies> tallies;
-  bool complete = false;    ///< the process that wrote it stated that its shard is finished
-  std::size_t damaged = 0;  ///< number of whole lines that are damaged
+  bool complete = false;    ///< the process reported that its shard is finished
+  std::size_t damaged = 0;  ///< number of complete lines that are damaged
   bool torn = false;        ///< the last line has no end
   std::string sound;        ///< the undamaged lines
 };
-/// Returns the first line; empty if there is no such file, or if this program did not write the journal.
+/// Returns the first line; empty if there is no file or another program wrote it.
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);
-/// Reads a journal; returns nothing if there is no such file.
+/// Reads a journal; returns nothing if there is no file.
 std::optional<JournalContent> read_journal(const std::filesystem::path& file);
 
-/// Told of each finished cell of a journal: its place in the file, where JournalReader finds it again, and
-/// its JSON.
+/// Receives a finished cell of a journal: its index, its offset in the file (for JournalReader), and its
+/// JSON.
 using UseOfCell = std::function<void(std::size_t cell, std::uint64_t offset, std::string_view json)>;
-/// Reads a journal as read_journal does, but without holding it in memory: `cells` and `sound` stay empty.
-/// Calls `begin` with the first line, if it is sound, before the cells.
+/// Reads a journal as read_journal does, but passes cells to `use` instead of keeping them (`cells` and
+/// `sound` stay empty). First calls `begin` with the first line, if it is undamaged.
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
                                            const std::function<void(const JournalHead& head)>& begin,
                                            const UseOfCell& use);
 
-/// Reads finished cells at their offsets in a file.
+/// Reads single cells of a file at their offsets.
 class JournalReader {
  public:
   /// Throws std::runtime_error if the file cannot be opened.
   explicit JournalReader(std::filesystem::path file);
 
-  /// Returns the cell as JSON text, which is valid until the next call. Throws std::runtime_error if the file
-  /// has changed.
+  /// Returns the cell as JSON, valid until the next call. Throws std::runtime_error if the file has changed.
   std::string_view cell(std::uint64_t offset);
 
  private:
@@ -90,8 +87,8 @@ class JournalReader {
   std::uint64_t end_ = 0;  ///< offset of the end of the last line read; 0 before the first
 };
 
-/// Appends to a journal; any thread may call it. A new file begins with `head`. Every function throws
-/// std::runtime_error if the journal cannot be written.
+/// Appends to a journal; thread-safe. A new file begins with `head`. Functions throw std::runtime_error if
+/// they cannot write.
 class JournalWriter {
  public:
   JournalWriter(std::filesystem::path file, const JournalHead& head) : file_(std::move(file)), head_(head) {}
@@ -101,7 +98,7 @@ class JournalWriter {
 
   void add(std::size_t cell, const CellResult& result);
   void add(const BatchTallies& tallies);
-  /// Writes the mark that the shard is finished.
+  /// Writes a line that says that the shard is finished.
   void complete();
 
  private:

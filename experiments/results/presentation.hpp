@@ -1,4 +1,4 @@
-// Declares how the results of an experiment are shown, using the results alone.
+// Declares how an experiment's results are shown. A presentation reads results alone.
 #pragma once
 
 #include <functional>
@@ -17,63 +17,61 @@
 
 namespace speclab {
 
-/// The contents of the table of metrics, which has one row per cell, and of the figures of metrics.
+/// The contents of the metric table, with one row per cell, and of metric figures.
 struct MetricTable {
   std::vector<Metric> shown = {};
-  /// The metric drawn for a sweep whose config names none.
+  /// The metric to draw for a sweep whose config names none.
   Metric figure = Metric::speedup;
-  /// Returns an addition to the verdict of a cell; may be empty.
+  /// Returns text to add to a cell's verdict; may be empty.
   std::function<std::string(const CellResult& cell)> remark = nullptr;
-  /// Return further columns and their cells, equally many.
+  /// Return the titles of further columns, and a row's cells in them.
   std::function<std::vector<std::string>(const Result& result)> columns = nullptr;
   std::function<std::vector<Cell>(const CellResult& cell)> cells = nullptr;
-  /// An addition to the note of the table; may be empty.
+  /// Text to add to the table's note; may be empty.
   std::string note = {};
 };
 
-/// Returns tables of metrics with one row per cell; a single cell also has a table of its positions.
+/// Returns tables with one row per cell; for a single cell also a table by position.
 std::vector<Table> metric_tables(const Result& result, const Timings& timings, const std::string& id);
-/// Returns a table with one row per cell of the experiment's own result, and a column for each number or text
-/// of its description.
+/// Returns a table of the experiment's own results: one row per cell, one column for each number or text.
 std::vector<Table> own_tables(const Result& result, const Timings& timings, const std::string& id);
-/// Returns the figures of a sweep, or those of cases if the config asks for none.
+/// Returns a sweep's figures; for cases for which the config asks for none, case_figures.
 std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
-/// Returns the figures that the config asks for; for a sweep without any, curves or a heat map over its axes.
+/// Returns the figures that the config asks for; if none, curves or a heat map over the sweep's axes.
 std::vector<Figure> sweep_figures(const Result& result);
 
-/// A metric over what cells set. A key is a JSON pointer, a column of results.csv, the last part of either,
-/// or "label". What is empty is as in the config's first figure or, without one, as the page chooses.
+/// A figure of a metric that the user asks for. A key is a JSON pointer, a column of results.csv, the last
+/// part of either, or "label". Empty members are taken from the config's first figure; without one, the page
+/// chooses.
 struct FigureChoice {
   std::string x = {}, y = {}, series = {};  ///< key, metric, key
-  std::vector<std::string> where = {};      ///< "c=0.05": only cells that set this
-  bool heat = false;                        ///< cells over x and series, coloured by y
+  std::vector<std::string> where = {};      ///< "c=0.05": only cells with this value
+  bool heat = false;                        ///< heat map over x and series, coloured by y
   bool log_x = false, log_y = false, log_z = false;
 
   bool chooses() const { return heat || !(x.empty() && y.empty() && series.empty() && where.empty()); }
 };
 
-/// Returns one figure for each combination of the values of further keys. Throws UsageError for a name that
-/// does not exist (the message lists those that do), for more curves or figures than can be told apart, and
-/// if no cell has the metric.
+/// Returns a figure for each combination of the remaining keys' values. Throws UsageError for an unknown name
+/// (the message lists the known ones), for more curves or figures than can be told apart, and if no cell has
+/// the metric.
 std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& choice);
-/// Draws acceptance by position for a single simulated cell. Otherwise draws one row per cell with the
-/// printed, computed and simulated values of each of the first metrics shown.
+/// Draws acceptance by position for a single simulated cell; else one row per cell, with the printed,
+/// computed and simulated values of each of the first metrics.
 std::vector<Figure> case_figures(const Result& result);
-/// Returns the verdicts, the agreement with the formula, and the estimate of one cell or the range of
-/// several.
+/// Returns verdicts, agreement with the formula, and the estimate of one cell or the range over several.
 std::string metric_headline(const Result& result, const Timings& timings);
 
-/// Writes results.csv with one row per cell of `cells` and every number in full. Its columns are those of
-/// ResultRows and, between them, printed, formula and simulated values of every metric with intervals, the
-/// values of "measured" and the reason why they differ, and the verdict. Passes the text to `out` in pieces;
-/// reads the cells twice.
+/// Writes results.csv, one row per cell, numbers with all digits. To the columns of ResultRows it adds, for
+/// every metric, the printed, formula and simulated values with intervals, then the "measured" values, why
+/// they differ, and the verdict. Passes the text to `out` in pieces; reads the cells twice.
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out);
 
-/// Names and contents of files in a result's folder.
+/// Files of a result's folder: names and contents.
 using ResultFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// How an experiment presents its results. Parts that it does not set are shown as metrics are.
+/// How an experiment presents results. The defaults show metrics.
 struct Presentation {
   MetricTable metrics = {};
   std::function<std::vector<Table>(const Result& result, const Timings& timings, const std::string& id)>
@@ -82,11 +80,11 @@ struct Presentation {
   std::function<std::vector<Passage>(const Result& result, const std::string& id)> passages = nullptr;
   /// States the result in a sentence or two.
   std::function<std::string(const Result& result, const Timings& timings)> headline = metric_headline;
-  /// Returns results.csv if it is not one row of metrics per cell. All cells are then held in memory at once.
+  /// Returns results.csv, if it is not one row of metrics per cell. Needs all cells in memory at once.
   std::function<std::string(const Result& result, const Timings& timings)> csv = nullptr;
-  /// Returns further files. All cells are then held in memory at once, too.
+  /// Returns further files. Needs all cells in memory, too.
   std::function<ResultFiles(const Result& result)> files = nullptr;
-  /// The text of the summary of `reproduce` for results without verdicts.
+  /// Text in the summary of `reproduce` for results without verdicts.
   std::string outcome = "measured here";
 
   bool needs_all_cells() const { return csv != nullptr || files != nullptr; }

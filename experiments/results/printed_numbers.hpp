@@ -1,4 +1,4 @@
-// Summarises how well printed numbers of papers reproduce, in a sentence and as a figure.
+// Summarises how many printed numbers of papers reproduce, as a sentence and a figure.
 #pragma once
 
 #include <string>
@@ -12,15 +12,14 @@ namespace speclab {
 /// The verdicts and agreements of one result or of several.
 class PrintedNumbers {
  public:
-  /// Adds a result. `name` is the config's and appears in the names of its numbers.
+  /// Adds a result; `name`, the config's, prefixes the names of its numbers.
   void add(const Result& result, const std::string& name = "");
 
   /// Returns "36 of 40 printed numbers reproduce, 1 within the rounding of its inputs; 3 do not. The formula
-  /// lies within 358 of 360 intervals." Returns an empty text if nothing was judged.
+  /// lies within 358 of 360 intervals."; empty if there were no verdicts.
   std::string sentence() const;
-  /// Returns a figure that shows, for each printed number, the distance to the formula (else to the
-  /// simulation) in half-units of its last digit, the measure that decides the verdict; none without printed
-  /// numbers.
+  /// Returns a figure of each printed number's distance to the formula (without one, to the simulation), in
+  /// half-units of the printed number's last digit, which decide the verdict. None without printed numbers.
   std::vector<Figure> figures() const;
 
  private:

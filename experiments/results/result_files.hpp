@@ -1,4 +1,4 @@
-// Writes the files of a run, and states the machine on which it ran.
+// Writes the files of a run, and describes the machine.
 #pragma once
 
 #include <filesystem>
@@ -11,25 +11,24 @@
 
 namespace speclab {
 
-/// Throws UsageError, with a remedy, if the folder holds a result or a journal of another config than
-/// `config`, or a result.json that this version cannot read. `config` must include the sections of its
-/// experiment.
+/// Throws UsageError, with a remedy, if the folder holds a result or journal of another config, or a
+/// result.json that this version cannot read. `config` must include its experiment's sections.
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config);
 
-/// How results.csv writes text that a spreadsheet would run as a formula.
+/// How results.csv writes text that a spreadsheet would take for a formula.
 enum class CsvText { as_it_is, marked };
 
 /// Writes result.json, results.csv, timings.json and the experiment's own files, each atomically.
 void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text = CsvText::as_it_is);
 
-/// Returns a page, still without sections, for the result of this command. Its facts are "Version",
-/// "Machine", "GPU" if one was used, "Threads" and "Command"; it also says how to cite it.
+/// Returns a page, without sections, for a command's result. Its facts are "Version", "Machine", "GPU" if one
+/// was used, "Threads" and "Command"; it also says how to cite speclab.
 Page page_of_command(const std::string& title, const std::string& command, Backend backend = Backend::cpu);
-/// Add the facts "Input", for each file, and "Corpus", unless the page has them already.
+/// Add the facts "Input" (per file) and "Corpus", unless the page has them.
 void add_input_facts(const std::vector<InputFile>& inputs, Page& page);
 void add_corpus_facts(const Result& result, Page& page);
 
-/// Options of a run whose results go to a folder, which must be locked.
+/// Options of a run that writes into a folder, which must be locked.
 struct WatchedRun {
   std::filesystem::path folder;
   std::string title;  ///< title of the progress line
@@ -38,8 +37,8 @@ struct WatchedRun {
   Backend backend = Backend::cpu;
 };
 
-/// Runs a config with a progress line on the terminal and a journal in the folder. Adds the run's seconds and
-/// the machine to the timings. Prints on standard error what was done with an earlier run.
+/// Runs a config with a progress line and a journal in the folder, and adds the run's seconds and the machine
+/// to the timings. Says on standard error how an earlier run was used.
 RunResult run_watched(const Config& config, const WatchedRun& options);
 
 }  // namespace speclab

@@ -10,27 +10,25 @@
 
 namespace speclab {
 
-/// Returns every path that any cell sets, in the order of first use.
+/// Returns every path that some cell sets, in order of first use.
 std::vector<std::string> set_paths(const std::vector<CellResult>& cells);
-/// Returns the value that a cell sets at this path; null if it sets none.
+/// Returns the value that a cell sets at this path; null if none.
 const Json* set_value(const CellResult& cell, const std::string& path);
 
-/// Returns a path as a name for data frames: "/models/draft/alpha" becomes models_draft_alpha.
+/// Returns a column name for a path: "/models/draft/alpha" becomes models_draft_alpha.
 std::string column_name(const std::string& path);
-/// Returns the column of a name in "measured" of a case: "paper: T5-XXL EnDe" becomes
-/// measured_paper_T5_XXL_EnDe.
+/// Returns a column name for a name in "measured": "paper: T5-XXL EnDe" becomes measured_paper_T5_XXL_EnDe.
 std::string measured_column(const std::string& name);
 
-/// Writes results.csv of any experiment. Every row first identifies its cell (index from 0, label, and the
-/// values it sets), then has the experiment's own columns, then values that are the same in all rows: the
-/// numbers of the config that no cell sets, the seed, the input files with their SHA-256, and the version.
-/// docs/results.md describes the columns.
+/// Writes results.csv of any experiment. A row first identifies its cell (index from 0, label, values that it
+/// sets); then come the experiment's own columns; then values equal in all rows: the config's numbers that no
+/// cell sets, seed, input files with SHA-256, version. docs/results.md describes the columns.
 class ResultRows {
  public:
-  /// `sets` are the paths that cells set; `columns` are the experiment's own.
+  /// `sets`: paths that cells set; `columns`: the experiment's own.
   ResultRows(const Result& result, std::vector<std::string> sets, const std::vector<std::string>& columns);
   std::string header() const;
-  /// Returns the row of the cell at `index`; `values` holds one value for each of the experiment's columns.
+  /// Returns the row of a cell; `values` has one entry for each of the experiment's columns.
   std::string line(std::size_t index, const CellResult& cell, std::vector<CsvValue> values) const;
 
  private:

@@ -1,4 +1,4 @@
-// Builds the section of a report about one result.
+// Builds the section of a report page that shows one result.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace speclab {
 
-/// Returns introduction, tables, figures and passages, as the result's experiment presents them. `command`
-/// redraws the section. If the result has more cells than a page can show, the section summarises all cells
-/// and shows a part of them (overview_of).
+/// Returns introduction, tables, figures and passages, as the experiment presents them. `command` redraws the
+/// section. If there are more cells than a page can show, summarises all and shows a part (overview_of).
 Section result_section(const RunResult& run, const std::string& id, const std::string& command);
 
-/// Returns the page of one result with the given section.
+/// Returns the page of one result, with this section.
 Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Summarises several results: the values that a paper prints beside those that were found.
+// Summarises several results: the values that papers print beside those found here.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@ namespace speclab {
 
 class Summary {
  public:
-  /// Adds a result. `name` is the config's, and the id of its section.
+  /// Adds a result; `name` is the config's, and its section's id.
   void add(const Result& result, const std::string& name);
   /// Adds a config that could not be run, and the reason.
   void add_failure(const std::string& name, const std::string& sentence);
 
-  /// Returns each judged value beside formula and simulation, then the agreement of all cells of each result.
-  /// Values that are not judged are in `measured_table`.
+  /// Returns each value with a verdict beside formula and simulation, then each result's agreement over all
+  /// cells. Values without verdicts are in `measured_table`.
   Table table() const;
-  /// Returns a row for each result, linked to its section of the page: how many printed numbers reproduce,
-  /// and within how many intervals the formula lies.
+  /// Returns a row for each result, linked to its section: how many printed numbers reproduce, and how many
+  /// intervals contain the formula.
   Table sections() const;
-  /// Returns summary.csv: a row for each printed and each measured value and for each result, with numbers in
-  /// full.
+  /// Returns summary.csv: a row for each printed and measured value and for each result, numbers with all
+  /// digits.
   std::string csv() const;
 
  private:
@@ -33,13 +33,13 @@ class Summary {
     std::optional<std::size_t> cell;  ///< index from 0; empty: the row is about all cells
     std::string label;
     std::optional<Metric> metric;
-    std::string source;  ///< "paper" for judged values, else the name in "measured"
+    std::string source;  ///< "paper" for values with a verdict, else the name in "measured"
     std::string printed;
     std::optional<double> formula;
     std::optional<Interval> simulated;
     std::string simulated_text;
     Cell verdict;
-    std::string why;  ///< reason why the value measured here differs
+    std::string why;  ///< why the value measured here differs
 
     bool judged() const { return !cell || source == judged_source; }
   };
@@ -51,7 +51,7 @@ class Summary {
     std::string title;
     std::size_t reproduce = 0, within_rounding = 0, not_found = 0;
     Agreement agreement;
-    std::string outcome;  ///< set if nothing was judged
+    std::string outcome;  ///< set if there were no verdicts
 
     std::size_t judged() const { return reproduce + within_rounding + not_found; }
   };
@@ -60,8 +60,8 @@ class Summary {
   std::vector<Part> parts_;
 };
 
-/// Returns the cells that have a paper's measurements, beside the values found here and the reason why the
-/// two differ; no rows if there are none.
+/// Returns the cells with measurements of a paper, beside the values found here and the reason why they
+/// differ; may have no rows.
 Table measured_table(const Result& result, const std::string& id);
 
 }  // namespace speclab
