@@ -1,4 +1,4 @@
-// Describes the texts from which a result's models were made.
+// Describes the texts that a result's models were trained on.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace speclab {
 class ModelFactory;
 struct Config;
 
-/// How well a model trained on a text predicts the held-out part of it, as `speclab perplexity` reports it.
+/// How well a model trained on a text predicts its held-out part (as `speclab perplexity`).
 struct HeldOutPerplexity {
   std::string model;                          ///< "target" or "draft"
   std::shared_ptr<const Json> config;         ///< includes its defaults
@@ -29,7 +29,7 @@ struct HeldOutPerplexity {
 template <>
 const Typed<HeldOutPerplexity>& described();
 
-/// A text's size. Counts are in tokens.
+/// A text's size, in tokens.
 struct CorpusFacts {
   std::string file;
   std::uint64_t tokens = 0;  ///< tokens on which models are trained
@@ -42,7 +42,7 @@ struct CorpusFacts {
 template <>
 const Typed<CorpusFacts>& described();
 
-/// A text, and cells whose targets and drafts are all models made from it.
+/// A text, and the configs of all targets and drafts made from it.
 struct CorpusCells {
   CorpusConfig corpus;
   std::vector<Config> targets, drafts;
@@ -51,7 +51,7 @@ struct CorpusCells {
 /// Collects the corpora of cells.
 class CorpusSurvey {
  public:
-  /// Adds a cell's corpus and models. Ignores a corpus that does not exist; the models will report it.
+  /// Adds a cell's corpus and models. Ignores a missing corpus; the models will report it.
   void add(const Config& cell);
   const std::vector<CorpusCells>& corpora() const { return corpora_; }
 
@@ -60,9 +60,8 @@ class CorpusSurvey {
   std::set<std::tuple<std::ptrdiff_t, bool, std::string>> models_;  ///< corpus, whether it is a draft, config
 };
 
-/// Computes the facts of a text that the factory has, or reads now. Perplexities of n-grams are measured,
-/// which takes less than a microsecond per token; for other models the facts say why they are not. Throws
-/// ConfigError.
+/// Computes the facts of a text, read now unless the factory has it. Measures perplexities of n-grams, in
+/// less than a microsecond per token; for other models the facts say why there is none. Throws ConfigError.
 CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory);
 
 }  // namespace speclab

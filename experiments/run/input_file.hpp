@@ -1,4 +1,4 @@
-// Hashes input files, so that a result can state from which contents it was computed.
+// Hashes input files, so that a result can state which contents it was computed from.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct InputFile {
   bool operator==(const InputFile&) const = default;
 };
 
-/// Reads and hashes the whole file or, for a folder of texts, all files with their names. Throws ConfigError
-/// if it cannot be read, or if it has no end of its own (a device, a pipe).
+/// Hashes a file or, for a folder of texts, all its files with their names. Throws ConfigError if it cannot
+/// be read, or has no end (a device, a pipe).
 InputFile input_file_of(const std::string& file);
 
 }  // namespace speclab

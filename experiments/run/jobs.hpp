@@ -1,5 +1,5 @@
-// The simulations for a config's cells. Cells share a simulation if they differ only in values on which it
-// does not depend (cost, confidence, printed numbers).
+// The simulations of a config's cells. Cells share one if they differ only in values that it does not depend
+// on (cost, confidence, printed numbers).
 #pragma once
 
 #include <any>
@@ -29,7 +29,7 @@
 
 namespace speclab {
 
-/// The work of a job with its set-up.
+/// The measurement that a job makes with its set-up (Setup).
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
 /// One simulation to run.
@@ -42,46 +42,45 @@ struct Job {
   double alpha = 0;                         ///< for independent acceptances
   RuleQualityOptions quality_options = {};  ///< for rule quality
   EngineUsed engine = EngineUsed::plain;
-  std::string why_plain = {};  ///< reason why the requested fast engine did not run; else empty
+  std::string why_plain = {};  ///< reason why the fast engine, though requested, did not run; else empty
   std::optional<WantedInterval> wanted = {};      ///< empty: the simulation has a fixed size
-  std::optional<WantedPrecision> precision = {};  ///< of the interval, set by run_until
-  int looks = 0;         ///< looks so far; if only a part of one look is run, that look's number
-  bool precise = false;  ///< the precision was reached
+  std::optional<WantedPrecision> precision = {};  ///< precision of the interval, set by run_until
+  int looks = 0;         ///< interim analyses so far; if only a part of one is run, its number
+  bool precise = false;  ///< the interval became narrow enough
   Outcome outcome = {};
   bool done = false;
 };
 
-/// Returns what is independent in a job's rounds: all of them, if acceptance has one probability in every
+/// Returns which units of a job are independent: all its rounds, if acceptance has one probability in every
 /// context.
 Independence independence_of_rounds(const Job& job);
-/// Returns the same for quantities that depend on the contexts of the rounds.
+/// Does the same for quantities that depend on the contexts of rounds.
 Independence independence_of_contexts(const SimulationSize& simulation);
 
 struct EngineResult;
-/// Returns how a finished job ran.
+/// Returns the engine that a finished job used, and counts of its work.
 EngineResult engine_result(const Job& job);
 
-/// Returns true if a job plays rounds, from models or of independent acceptances.
+/// Returns true if a job plays rounds, of models or of independent acceptances.
 bool decodes(const Job& job);
 
-/// Throws ConfigError, before any model is built, for a config that asks for the fast engine where the rule
-/// or the kinds of its models say that it cannot decode them.
+/// Throws ConfigError, before any model is built, if the config requests the fast engine but the rule or the
+/// kinds of its models show that it cannot decode them.
 void check_fast_engine(const ConfigReader& config);
 
-/// Throws ConfigError for a job that decodes, but neither rounds of independent acceptances nor two stored
-/// tables on the fast engine, naming what the GPU can run.
+/// Throws ConfigError, naming what the GPU can run, for a decoding job that is neither independent
+/// acceptances nor two stored tables on the fast engine.
 void require_gpu_form(const Job& job);
 
 class JobList {
  public:
-  /// Returns the set-up of this config. Configs share it if they differ only in values on which it does not
-  /// depend.
+  /// Returns the config's set-up. Configs that differ only in values that it does not depend on share it.
   std::shared_ptr<const Setup> setup(const Config& config);
 
-  /// Sets which batches later cells run. Cells with different batches never share a job.
+  /// Sets the batches that later cells run. Cells with different batches never share a job.
   void set_span(const BatchSpan& span) { span_ = span; }
 
-  /// Return the job for this set-up, new or shared. References stay valid.
+  /// Return a new or shared job for this set-up. References stay valid.
   Job& decode(const std::shared_ptr<const Setup>& setup, int gamma) {
     return shared_job(setup, gamma, JobKind::decode);
   }
@@ -92,11 +91,11 @@ class JobList {
     return shared_job(setup, gamma, JobKind::rule_quality, options);
   }
 
-  /// Returns a job with rounds of the config's simulation whose acceptances are independent, with probability
+  /// Returns a job with the config's simulation size whose acceptances are independent with probability
   /// alpha.
   Job& independent_acceptances(const Config& config, double alpha);
 
-  /// Returns another thing, one of each type T, that cells share (BuiltFromConfigs::get); `path` is for
+  /// Returns another object that cells share, one of each type T (BuiltFromConfigs::get); `path` is for
   /// errors.
   template <class T, class Build, class... More>
   std::shared_ptr<const T> shared(const Config& config, const std::string& path, Build build,
@@ -107,7 +106,7 @@ class JobList {
         config, SharedPlace{path, factory_}, build, given...);
   }
 
-  /// Forgets the jobs and their set-ups, but not what the factory made nor other shared things.
+  /// Drops jobs and set-ups; keeps the factory's and other shared objects.
   void clear();
 
   /// Returns the factory, which holds the corpora and models of all cells.
@@ -116,8 +115,8 @@ class JobList {
   /// Returns the number of rounds (or tokens) still to run.
   std::uint64_t total() const;
 
-  /// Runs the jobs that are not done, in parallel over jobs and trials, and calls `done` after each, from any
-  /// thread. All jobs must pass `require_gpu_form` if the backend is not the CPU.
+  /// Runs the jobs that are not done, in parallel over jobs and trials; calls `done` after each, from any
+  /// thread. On other backends than the CPU, all jobs must pass `require_gpu_form`.
   void run(
       const Control& control, Backend backend = Backend::cpu,
       const std::function<void(const Job& job)>& done = [](const Job&) {});
@@ -128,18 +127,17 @@ class JobList {
   void run_job(Job& job, const Control& control, Backend backend);
   Outcome run_once(Job& job, const Control& control, Backend backend);
 
-  /// A set-up's tables for fast decoding, made by the first job that needs them and dropped after the last.
+  /// A set-up's tables for the fast engine, made by the first job that needs them and dropped after the last.
   struct Prepared {
     std::once_flag once;
-    std::unique_ptr<const FastPair>
-        pair;  ///< null if the models turned out not to allow it; `quality` likewise
+    std::unique_ptr<const FastPair> pair;        ///< null if the models do not allow it; so is `quality`
     std::unique_ptr<const FastQuality> quality;  ///< for jobs that measure a rule
-    std::string why_not;                         ///< reason why there are none
+    std::string why_not;                         ///< why there are none
     std::atomic<int> users{0};
   };
 
-  /// Returns the tables that `member` holds; the first caller makes them. Returns null for a job of the plain
-  /// engine. If the models do not allow tables, the job becomes one.
+  /// Returns the tables in `member`; the first caller makes them. Returns null for a job of the plain engine.
+  /// A job whose models allow no tables becomes one.
   template <class Pair>
   const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 

@@ -1,4 +1,4 @@
-// Prepares the cells of one turn, and makes their results as their jobs end.
+// Prepares cells, and makes their results as soon as their jobs end.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ namespace speclab {
 
 /// The part of a cell that a process runs: all of it, or some batches of its jobs.
 struct CellTask {
-  std::size_t cell = 0;                   ///< its place in the grid
-  std::optional<BatchSpan> batches = {};  ///< none: the whole cell, with its result
+  std::size_t cell = 0;                   ///< index in the grid
+  std::optional<BatchSpan> batches = {};  ///< empty: the whole cell, with its result
 };
 
-/// Cells that are prepared and run together, because they share jobs. Turns run one after the other, so that
-/// a million cells take little memory.
+/// A group of cells that are prepared and run together because they share jobs. Groups run one after the
+/// other, so that a million cells need little memory.
 using Turn = std::vector<CellTask>;
 
 /// A cell that is ready to run, or was finished by an earlier run.
@@ -35,19 +35,19 @@ struct PreparedCell {
   CellResult result = {};
   std::shared_ptr<const CellSpec> spec = {};  ///< kept while there is work
   std::optional<Work> work = {};              ///< empty for a finished cell
-  std::size_t waiting = 0;                    ///< number of jobs that have not run
+  std::size_t waiting = 0;                    ///< number of its jobs that have not run
 
-  /// Returns true if only some batches of its jobs run here, and no result is made.
+  /// Returns true if only some batches of its jobs run here; this process then makes no result.
   bool in_part() const { return task.batches.has_value(); }
 };
 
-/// The cells of a turn. A deque, because a work refers to its cell, which must not move.
+/// The cells of a turn. A deque, because a Work refers to its cell, which must not move.
 using PreparedCells = std::deque<PreparedCell>;
 
-/// Finished whole cells, by their index in the grid.
+/// Finished cells, by index in the grid.
 using FinishedCells = std::map<std::size_t, CellResult>;
 
-/// Prepares the cells of a turn. Takes those in `finished` from there. `confidence` is that of every
+/// Prepares the cells of a turn; takes those in `finished` from there. `confidence` is that of every
 /// interval. Throws ConfigError for a config that cannot be run.
 PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence, JobList& jobs,
                       FinishedCells& finished);
@@ -55,27 +55,27 @@ PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence,
 /// Returns the rounds, tokens and own steps that are left to run.
 std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
 
-/// Throws ConfigError for a cell that has work other than jobs that the GPU can run.
+/// Throws ConfigError for a cell with work that the GPU cannot run.
 void require_gpu_form(const PreparedCells& cells);
 
 /// Receives results as they are made.
 struct ResultKeeper {
-  /// Called for every finished cell, by one thread at a time. Cells that cost no work are left out, unless
-  /// processes share the run.
+  /// Called for every finished cell, by one thread at a time; not for cells without work, unless processes
+  /// share the run.
   std::function<void(std::size_t cell, const CellResult& result)> cell = [](std::size_t, const CellResult&) {
   };
-  /// Called instead for each job of cells that run in part, from any thread.
+  /// Called instead for each job of a cell of which only some batches run here; from any thread.
   std::function<void(const BatchTallies& tallies)> tallies = [](const BatchTallies&) {};
 };
 
-/// Makes the result of each cell as soon as its jobs have run, and frees what no further cell needs.
+/// Makes each cell's result as soon as its jobs have run, and frees what no other cell needs.
 class CellRunner {
  public:
-  /// If the run is `shared` among processes, a result is freed, too, once it is kept.
+  /// If the run is `shared` among processes, results are also freed once `keep` has received them.
   CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shared, const RunContext& context);
 
-  /// Called after a job: makes the results of cells that wait for no other job, except those with own steps.
-  /// Any thread may call it.
+  /// Called after each job, by any thread: makes the results of cells that wait for no other job and have no
+  /// own steps.
   void after(const Job& job);
 
   /// Makes the results of all remaining cells, in order.

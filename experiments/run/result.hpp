@@ -1,5 +1,4 @@
-// The result of a config. result.json is written and read from these structs only here; tables, figures and
-// pages are made from them alone.
+// The result of a config, and its JSON form. Tables, figures and pages are made from these structs alone.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +25,14 @@ namespace speclab {
 template <>
 const Typed<InputFile>& described();
 
-/// The source of the alpha in closed forms.
+/// Where the alpha of the closed forms comes from.
 enum class AlphaSource { given, exact, measured };
 
-/// The relation of a printed number to the formula.
+/// Whether a printed number agrees with the formula.
 enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce };
 const char* words(Reproduction verdict);
 
-/// Counts of work. Counts that an experiment does not make are empty.
+/// Counts of work; empty if an experiment does not count them.
 struct Counts {
   std::optional<std::uint64_t> contexts, searches, identical, rounds, drafted, draft_runs, examined, accepted,
       emitted, target_rows, draft_rows, plain_rows;
@@ -44,32 +43,33 @@ struct Counts {
 /// Returns the counts of rounds and their tokens.
 Counts counts_of(const Tally& tally);
 
-/// The engine that decoded, and counts of its work that are the same on every machine.
+/// The engine that decoded, and counts of its work, which are equal on every machine.
 struct EngineResult {
   std::string name;
   std::optional<std::uint64_t> random_blocks = {}, residual_passes = {};
   std::optional<std::string> why_plain = {};  ///< reason why the requested fast engine did not run
 };
 
-/// The end of a simulation whose config says how narrow an interval must be.
+/// How a simulation with "until" ended.
 struct UntilResult {
-  bool reached = false;  ///< the width was reached before the limit on rounds
-  int looks = 0;         ///< number of looks at the interval
-  int most_looks = 0;    ///< number of looks whose intervals have the confidence together
+  bool reached = false;  ///< narrow enough before the limit on rounds
+  int looks = 0;         ///< number of interim analyses of the interval
+  int most_looks = 0;    ///< largest possible number; so many intervals hold jointly at the confidence
   std::uint32_t trials = 0,
-                batches = 0;  ///< at the last look: a simulation of this size has the same counts
+                batches = 0;  ///< final size: a simulation of this fixed size has the same counts
 };
 
 struct CellResult : CaseConfig {
-  bool partial = false;  ///< interrupted; the members below are then empty
+  bool partial = false;  ///< interrupted; later members are then empty
 
   std::optional<AlphaSource> formula_alpha;
   std::optional<double> exact_alpha;
   ByMetric<double> formula;
   ByMetric<Interval> simulated;
-  std::vector<Metric> proved;  ///< metrics of `simulated` that serve as a proof
+  std::vector<Metric> proved;  ///< metrics of `simulated` that are proved
   ByMetric<Reproduction> verdict;
-  OrderedMap<bool> agreement;      ///< formula within interval, by metric or schedule, where it can judge
+  OrderedMap<bool>
+      agreement;  ///< true: the interval contains the formula; by metric or schedule, where known
   std::optional<RuleConfig> rule;  ///< set if parameters of the config's rule were measured
   std::optional<EngineResult> engine;
   std::optional<UntilResult> until;
@@ -88,7 +88,7 @@ struct ResultHead {
   std::string title;
   std::shared_ptr<const Config> config;  ///< includes the sections of its experiment
   std::vector<InputFile> inputs;         ///< files from which the config's models and texts were read
-  std::optional<std::vector<CorpusFacts>> corpora = {};  ///< each corpus of the cells once; empty without any
+  std::optional<std::vector<CorpusFacts>> corpora = {};  ///< each corpus once; empty without any
   double interval_confidence = 0.95;
   bool partial = false;
 
@@ -99,7 +99,7 @@ struct Result : ResultHead {
   std::vector<CellResult> cells;
 };
 
-/// The cells of a result in order. They may be more than memory holds.
+/// A result's cells in order; memory may not hold them all.
 class CellSource {
  public:
   CellSource() = default;
@@ -108,13 +108,13 @@ class CellSource {
   virtual ~CellSource() = default;
 
   virtual std::size_t size() const = 0;
-  /// Calls `use` for each cell, starting from the first at every call.
+  /// Calls `use` for each cell, from the first.
   virtual void each(const std::function<void(const CellResult& cell)>& use) const = 0;
-  /// Does the same with the cells as result.json holds them.
+  /// Does the same with each cell's JSON in result.json.
   virtual void each_json(const std::function<void(const Json& cell)>& use) const = 0;
 };
 
-/// The cells of a result in memory, which must outlive this object.
+/// A result's own cells, in memory. The result must outlive this object.
 class HeldCells final : public CellSource {
  public:
   explicit HeldCells(const Result& result) : result_(result) {}
@@ -126,28 +126,28 @@ class HeldCells final : public CellSource {
   const Result& result_;
 };
 
-/// Returns the cells of an experiment with `closed_forms`, computed again at each iteration. `config` must
-/// have the sections of its experiment. Iteration ends with Stopped (core/stop.hpp) once the work shall end.
+/// Returns the cells of an experiment with `closed_forms`, computed anew at each iteration, which throws
+/// Stopped (core/stop.hpp) on an interrupt. `config` must have its experiment's sections.
 std::shared_ptr<const CellSource> recomputed_cells(const Config& config, double confidence);
 
-/// Returns one cell of an experiment as result.json and the journal hold it.
+/// Returns a cell's JSON in result.json and journals.
 Json cell_json(const Experiment& experiment, const CellResult& cell);
-/// Reads such a cell. Throws ConfigError if it is not one.
+/// Reads such JSON. Throws ConfigError if it is none.
 CellResult read_cell(const Experiment& experiment, const Json& json);
 
 Json result_json(const Result& result);
-/// Writes the text of result.json in pieces: as JSON values a million cells would take several times the
-/// memory. The cells are those of `cells`, instead of the result's own.
+/// Writes result.json in pieces, because a million cells as JSON values need several times the memory. The
+/// cells are those of `cells`, instead of the result's own.
 void write_text(const Result& result, const CellSource& cells,
                 const std::function<void(const std::string& piece)>& out);
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out);
-/// Returns the config of a result.json; if write_text wrote it, only its head is read. Throws ConfigError if
-/// the file is not a result.
+/// Returns the config in a result.json; reads only its head if write_text wrote it. Throws ConfigError if the
+/// file is not a result.
 std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file);
 /// Reads a result. Throws ConfigError if it is not one.
 Result read_result(const Json& json);
 
-/// Numbers of intervals: those that were compared with the closed form, and those of them that contain it.
+/// Numbers of intervals that were compared with the closed form (`compared`), and that contain it (`held`).
 struct Agreement {
   std::size_t held = 0;
   std::size_t compared = 0;
@@ -155,7 +155,7 @@ struct Agreement {
 Agreement agreement(const CellResult& cell);
 Agreement agreement(const Result& result);
 
-/// Returns the estimates of a run that are metrics.
+/// Returns a run's estimates of metrics.
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
                                      double confidence, Independence independence,
                                      const RunLimits& limits = {});

@@ -1,4 +1,4 @@
-// Builds what one cell runs: the models and the rule that its config names, and the size of the simulation.
+// Builds a cell's set-up: its models, its rule, and the size of its simulation.
 #pragma once
 
 #include <cstdint>
@@ -16,50 +16,49 @@
 
 namespace speclab {
 
-/// The models, ready to decode, and everything else that a cell with "models" needs.
+/// Everything that a cell with "models" decodes with.
 struct Setup {
   Model target;  ///< includes its sampling options, unless `argmax_target`
   Model draft;   ///< includes its sampling options
   RulePrograms rule;
-  RuleConfig rule_config;  ///< the config's rule, with parameters that were measured on the models
+  RuleConfig rule_config;  ///< the rule's config, including parameters measured on the models
   std::shared_ptr<const Vocabulary> vocabulary = {};  ///< the target's; null without text
   SimulationSize simulation;                          ///< includes its prompts
-  std::optional<WantedInterval> wanted = {};  ///< interval at which the simulation ends; empty: fixed size
-  std::optional<double> exact_alpha = {};  ///< the rule's acceptance rate, if it is the same in every context
+  std::optional<WantedInterval> wanted = {};          ///< simulation.until; empty: fixed size
+  std::optional<double> exact_alpha = {};             ///< rule's acceptance rate, if equal in every context
   Engine engine = Engine::automatic;
-  bool argmax_target = false;  ///< the target is the argmax of its rows, which the rule computes
+  bool argmax_target = false;  ///< the target is the argmax of its rows, and the rule computes it
 };
 
-/// Returns the size of a config's simulation, without its prompts.
+/// Returns a simulation's size, without prompts.
 SimulationSize simulation_size(const ConfigReader& config);
 
-/// Returns the facts about a config's target or draft that are known before it is built. Throws ConfigError
-/// for a model that cannot be built, and for a config without models.
+/// Returns the facts that are known about a target or draft before it is built. Throws ConfigError for a
+/// model that cannot be built, and without models.
 ModelFacts facts_of_model(const ConfigReader& config, bool draft);
 
 /// Throws ConfigError for everything that build_setup can refuse without building a model.
 void check_setup(const ConfigReader& config);
 
-/// Returns the request from which a model of a config is built. `target` is null for the target itself.
+/// Returns the request to build a config's model. `target` is null for the target itself.
 ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target);
 
-/// Returns the prompts of a config for a target with `vocab` tokens and the words of `vocabulary` (null: no
-/// words). Throws ConfigError for tokens outside the vocabulary, and for text without a vocabulary.
+/// Returns a config's prompts for a target with `vocab` tokens and the words of `vocabulary` (null: none).
+/// Throws ConfigError for tokens outside the vocabulary, and for text without a vocabulary.
 std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelFactory& factory,
                                               const Vocabulary* vocabulary, std::int32_t vocab);
 
-/// Builds the models and the rule that the config names. Throws ConfigError if parts do not fit: a file that
-/// cannot be read, vocabularies that differ, an alpha that cannot be reached, a prompt token outside the
-/// vocabulary.
+/// Builds the set-up. Throws ConfigError if parts do not fit: an unreadable file, different vocabularies, an
+/// unreachable alpha, a prompt token outside the vocabulary.
 Setup build_setup(const ConfigReader& config, ModelFactory& factory);
 
 /// Builds the set-up of recorded models; returns nothing if neither model is recorded. Trials start at
-/// positions spread evenly over the text, which continues from one sequence to the next and from the last to
-/// the first. Throws ConfigError for everything that does not follow from two columns: another rule than
-/// token verification, sampling options, other drafts, prompts, experiments that need rows or tokens.
+/// positions spread evenly over the text, which is read as a circle of sequences. Throws ConfigError for
+/// everything that two columns do not determine: rules other than token verification, sampling options, other
+/// drafts, prompts, experiments that need rows or tokens.
 std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory);
 
-/// Returns true if the models of a config are recorded. Throws ConfigError as recorded_setup does.
+/// Returns true if the models are recorded. Throws ConfigError as recorded_setup does.
 bool is_recorded(const ConfigReader& config);
 
 /// Throws ConfigError, naming `experiment`, for a rule that drafts several sequences or a tree.

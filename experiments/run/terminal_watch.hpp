@@ -1,5 +1,4 @@
-// Watches a run from a terminal: shows a progress line on standard error, and stops the run at the first
-// interrupt.
+// Shows a run's progress line on standard error, and stops the run at the first interrupt.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ class TerminalWatch {
  public:
   TerminalWatch(std::string title, bool quiet) : title_(std::move(title)), quiet_(quiet) {}
 
-  /// Returns the run's control. Called once the amount of work is known. The line ends with this object.
+  /// Returns the run's control, once the amount of work is known. The line ends with this object.
   Control control(std::uint64_t total) {
     progress_ = std::make_unique<Progress>(title_, total, quiet_);
     return {.stop = [] { return interrupted(); },

@@ -1,4 +1,4 @@
-// The measurements that depend on the machine, kept apart from the result: timings.json.
+// timings.json: measurements that depend on the machine, kept apart from the result.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct Timings {
   std::int32_t threads = 0;
   std::string machine;
   std::optional<std::string> version = {};  ///< includes the commit
-  std::optional<std::string> command = {};  ///< command that produced the result, for a shell
+  std::optional<std::string> command = {};  ///< shell command that made the result
 };
 
-/// Describes timings.json of an experiment: its own measurements, described by `own` (null for none), and the
-/// common part.
+/// Describes an experiment's timings.json: the common part, and its own measurements of type `own` (null:
+/// none).
 Typed<Timings> timings_type(const TypePtr& own);
 
 }  // namespace speclab

@@ -1,7 +1,7 @@
-// Recordings with the largest probabilities of whole rows. They are JSON lines as in formats/json_lines.cpp,
+// Recordings that also hold the largest probabilities of each row: JSON lines as in formats/json_lines.cpp,
 // each with
-//     "target": {"ids": [...], "logp": [...], "tail": mass of all others}, "draft": the same.
-// They can be used as any other recording, and their rows also determine one step of any rule.
+//    "target": {"ids": [...], "logp": [...], "tail": mass of all others}, "draft": the same.
+// They can be used as any other recording; their rows also determine one step of any rule.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ struct TopRows {
   TopRow draft;
 };
 
-/// Writes the recording of the set-up, with the `largest` most probable tokens of both models' rows.
+/// Writes the set-up's recording with the `largest` most probable tokens of both models' rows.
 void write_top_rows(const Setup& setup, const RecordedTokens& recorded, const std::filesystem::path& file,
                     std::int32_t largest);
 
-/// Reads the rows. Throws UsageError, with file and line, for a file without such rows, for repeated ids, and
-/// for numbers that are not log-probabilities.
+/// Reads the rows. Throws UsageError, with file and line, for a file without them, repeated ids, and numbers
+/// that are not log-probabilities.
 std::vector<TopRows> read_top_rows(const std::string& file);
 
 }  // namespace speclab

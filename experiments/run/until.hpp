@@ -1,4 +1,5 @@
-// Decides which simulations may continue until an interval is narrow, and when they end.
+// Simulations that continue until an interval is narrow enough (simulation.until). They double, and after
+// each doubling look at the interval: a "look" is an interim analysis, as in group-sequential tests.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct Config;
 struct Job;
 enum class JobKind;
 
-/// The interval that a config names under "until", and the costs from which it is computed.
+/// The interval that "until" names, and the costs that it depends on.
 struct WantedInterval {
   UntilConfig until;
   CostRatios cost;
@@ -25,43 +26,43 @@ struct WantedInterval {
 /// Returns the interval; empty if the config gives the size of its simulation.
 std::optional<WantedInterval> wanted_interval(const ConfigReader& config);
 
-/// The end of a simulation that doubles.
+/// When a doubling simulation ends.
 struct WantedPrecision {
   WantedInterval interval;
   int most_looks = 1;
   double confidence = 0.95;  ///< confidence of the interval at each look
 };
 
-/// Returns the precision for a simulation whose size, in any unit, is `first` at its first look and may
-/// double up to `most`; `confidence` is that of all looks together.
+/// Returns the precision for a simulation of size `first`, in any unit, at its first look, which may double
+/// up to `most`. `confidence` is that of all looks jointly.
 WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t first, std::uint64_t most,
                                  double confidence);
 
-/// Returns true if an interval is narrow enough. An interval of width 0 only means that all batches are
-/// alike, not that the error is 0, except for overlaps, which are computed.
+/// Returns true if an interval is narrow enough. Width 0 counts only for overlaps, which are computed: for
+/// others it means that all batches are alike, not that the error is 0.
 bool narrow_enough(const Interval& interval, const UntilConfig& until);
 
 /// Throws ConfigError if the cell's job of this kind cannot continue until its interval is narrow.
 void check_until(const Config& cell, JobKind kind);
 
-/// Turns a job with a wanted interval into one that doubles; `confidence` is that of the intervals of all
-/// cells. Throws ConfigError, naming the experiment, if the job cannot.
+/// Makes a job with a wanted interval a doubling one; `confidence` is that of all cells' intervals. Throws
+/// ConfigError, naming the experiment, if the job cannot be one.
 void run_until(Job& job, const std::string& experiment, double confidence);
 
-/// Runs a job that continues until an interval is narrow, and looks at it each time it has doubled. `run`
-/// returns the outcome of the job's simulation: of all of it at first, then of the part that each doubling
-/// adds. Ends early after a partial outcome; the job's looks then include the one that it lacks.
+/// Runs a doubling job, looking at its interval after each doubling. `run` returns the outcome of the job's
+/// simulation: all of it at first, later only the part that a doubling adds. A partial outcome ends it early;
+/// the job's looks then count the one that is missing.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
-/// Throws ConfigError if the limit on rounds is below `rounds`, the number before the first look.
+/// Throws ConfigError if the limit on rounds is below `rounds`, the size at the first look.
 void require_first_look(const UntilConfig& until, std::uint64_t rounds);
-/// Throws ConfigError for a metric that has no interval in the experiment.
+/// Throws ConfigError for a metric without an interval in this experiment.
 void require_interval(const UntilConfig& until, const std::vector<Metric>& known,
                       const std::string& experiment);
-/// Throws ConfigError: this experiment simulates the size that "trials" and "length" give.
+/// Throws ConfigError, because the experiment simulates a fixed size ("trials" and "length").
 [[noreturn]] void refuse_until_of(const std::string& experiment);
-/// Throws ConfigError if a config's simulation shall continue until an interval is narrow, for verbs that do
-/// not run it. `what` states who does what: "check tests as many sequences as check.samples says".
+/// Throws ConfigError for a config with "until", for verbs that do not run it. `what` begins the message:
+/// "check tests as many sequences as check.samples says".
 void refuse_until(const Config& config, const std::string& what);
 
 }  // namespace speclab
