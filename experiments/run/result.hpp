@@ -66,7 +66,7 @@ struct CellResult : CaseConfig {
   std::optional<double> exact_alpha;
   ByMetric<double> formula;
   ByMetric<Interval> simulated;
-  std::vector<Metric> proved;  ///< metrics of `simulated` that are proved
+  std::vector<Metric> proved;  ///< metrics of `simulated` whose values are proved
   ByMetric<Reproduction> verdict;
   OrderedMap<bool>
       agreement;  ///< true: the interval contains the formula; by metric or schedule, where known
