@@ -1,4 +1,4 @@
-// Reads the finished cells of a run from its journals, one line at a time.
+// Reads a run's finished cells from its journals, one line at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// Knows the place of each cell, in 16 bytes per cell. Only one thread may use it at a time.
+/// The place of each cell in the journals, 16 bytes per cell. Only one thread may use it at a time.
 class JournaledCells {
  public:
   explicit JournaledCells(std::size_t cells) : places_(cells) {}
@@ -25,7 +25,7 @@ class JournaledCells {
   /// read.
   std::string_view json(std::size_t cell) const;
 
-  /// Names the file of the cells that are added next.
+  /// Sets the file of the cells that are added next.
   void add_file(const std::filesystem::path& file);
   void add(std::size_t cell, std::uint64_t offset) {
     places_[cell] = {offset, static_cast<std::uint32_t>(files_.size() - 1)};
@@ -44,11 +44,11 @@ class JournaledCells {
 
   std::vector<Place> places_;
   std::vector<std::filesystem::path> files_;
-  mutable std::vector<OpenFile> open_;  ///< the file used last is at the end
+  mutable std::vector<OpenFile> open_;  ///< most recently used file at the end
 };
 
-/// All cells of a run, in the form of its result. Its destructor removes `scratch`, unless that is empty.
-/// Iteration ends with Stopped (core/stop.hpp) once the work shall end.
+/// All cells of a run, in the form of its result. Iteration throws Stopped (core/stop.hpp) on an interrupt.
+/// The destructor removes `scratch`, unless that is empty.
 class JournaledResult final : public CellSource {
  public:
   JournaledResult(const Experiment& experiment, JournaledCells cells, std::filesystem::path scratch)

@@ -1,5 +1,5 @@
-// Distributes the shards of a run until all are complete. Each scheduler, which gives shards their
-// processors, is an entry in its own file of schedulers/ and has a line in scheduler.cpp.
+// Runs the shards of a run until all are complete. A scheduler gives shards their processors; each has its
+// own file in schedulers/ and a line in scheduler.cpp.
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,18 @@ namespace speclab {
 
 struct Config;
 
-/// A run that is to be divided into shards.
+/// A run to divide into shards.
 struct Submission {
-  std::vector<std::string>
-      command;                   ///< the command of the whole run: the program, "run", the config and options
-  std::filesystem::path folder;  ///< the folder of its results, which all machines share
+  std::vector<std::string> command;  ///< the whole run's command: the program, "run", config and options
+  std::filesystem::path folder;      ///< folder of its results, shared by all machines
   int shards = 1;
-  int threads = 0;  ///< threads of each shard; 0: as many as the scheduler gives, or all cores
-  int at_once = 0;  ///< shards that run at the same time; 0: the scheduler's choice
+  int threads = 0;                      ///< threads per shard; 0: as the scheduler gives, or all cores
+  int at_once = 0;                      ///< shards that run at the same time; 0: the scheduler's choice
   std::string partition, time, memory;  ///< in the scheduler's notation; empty: its default
 };
 
-/// Returns the command of a shard as a line for a shell (sh). The shell expands `shard`, the text of a number
-/// such as "$SLURM_ARRAY_TASK_ID". Every other word is quoted.
+/// Returns a shard's command as a line for sh, with all words quoted except `shard`, which the shell expands
+/// to the shard's number: "$SLURM_ARRAY_TASK_ID".
 std::string shard_line(const Submission& submission, const std::string& shard);
 
 struct SchedulerEntry {
@@ -40,7 +39,7 @@ const std::vector<SchedulerEntry>& schedulers();
 /// Returns the scheduler of this name. Throws UsageError if there is none.
 const SchedulerEntry& scheduler_named(const std::string& name);
 
-/// The estimated cost of a shard, from running the first one for some seconds.
+/// The estimated cost of a shard, from a few seconds of the first.
 struct ShardEstimate {
   double prepare_seconds = 0;          ///< time to build its models
   std::optional<double> work_seconds;  ///< time after that; empty if nothing was done within the limit

@@ -1,6 +1,6 @@
-// Divides the cells of a run, or batches of cells, among several processes. Random numbers are addressed by
-// seed, trial and round, so that the processes need no messages, and their merged results are those of one
-// process, byte for byte.
+// Divides a run's cells, or batches of cells, among processes. Random numbers are addressed by seed, trial
+// and round, so processes exchange no messages, and their merged results equal those of one process, byte for
+// byte.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@
 
 namespace speclab {
 
-/// Parses a shard at the beginning of `words`: two numbers with `between` between them. If `all`, the words
-/// must contain nothing else. Empty if there is none.
+/// Parses a shard at the beginning of `words`: two numbers separated by `between`, and nothing after them if
+/// `all`. Empty if there is none.
 std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
 /// Parses a shard such as "3/8". Throws UsageError if it is malformed.
 Shard shard_named(const std::string& words);
 
-/// The cells that each shard runs: in order, and of equal cost. The cost of a cell is its rounds times gamma
-/// + 1. Cells that share simulations stay together. A cell is cut between batches where its experiment allows
-/// that (Experiment::cut) and it costs more than a quarter of a shard. A cell that goes on until it is
-/// precise stays whole, and so does every cell on a GPU. The plan takes about 40 bytes per cell.
+/// The cells of each shard, in order and of equal cost. A cell costs its rounds times gamma + 1. Cells that
+/// share simulations stay together. A cell that costs more than a quarter of a shard is cut between batches
+/// if its experiment allows it (Experiment::cut), unless it has "until" or runs on a GPU. The plan takes
+/// about 40 bytes per cell.
 class ShardPlan {
  public:
   ShardPlan(const CellGrid& cells, int shards, Backend backend);
@@ -34,29 +34,29 @@ class ShardPlan {
   int shards() const { return shards_; }
   /// Returns the number of cells in the grid.
   std::size_t cells() const { return simulation_of_.size(); }
-  /// Returns what a shard, counted from 1, runs of the cells that `wanted` accepts.
+  /// Returns the work of a shard, counted from 1, on the cells that `wanted` accepts.
   std::vector<Turn> turns(
       int shard,
       const std::function<bool(std::size_t cell)>& wanted = [](std::size_t) { return true; }) const;
-  /// Returns the cells that are cut, as whole cells, from whose tallies a merge makes results.
+  /// Returns the cut cells as whole ones, to make results from their tallies in a merge.
   std::vector<Turn> turns_of_cut_cells() const;
-  /// Returns the cost of each shard, in tokens drafted or emitted, according to the size of the simulation;
-  /// index 0 is shard 1.
+  /// Returns each shard's cost in drafted or emitted tokens, by the size of the simulation; index 0 is shard
+  /// 1.
   std::vector<double> costs() const;
-  /// Returns the first and the last shard, counted from 1, that may have batches of a cell (`runs` says which
-  /// do). Both are equal for a whole cell. The range is empty for a cell that this look does not include.
+  /// Returns the first and last shard, from 1, that may have batches of a cell (`runs` tells exactly); equal
+  /// for a cell that is not cut; an empty range for a cell outside this look.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
-  /// Returns whether shards give tallies of the cell instead of its result.
+  /// Returns true if shards write tallies of the cell instead of its result.
   bool is_cut(std::size_t cell) const { return simulation_at(cell).is_cut(); }
 
  private:
-  /// The simulation of one cell, or of several that probably share their jobs.
+  /// The simulation of one cell, or of several that probably share jobs.
   struct Simulation {
     double begin = 0;  ///< cost of all simulations before it
     double cost = 0;
     std::uint32_t batches = 1;
-    std::int32_t first = 0, last = 0;  ///< the shards that run it, from 0
+    std::int32_t first = 0, last = 0;  ///< shards that run it, from 0
 
     bool is_cut() const { return first < last; }
   };

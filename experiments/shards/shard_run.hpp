@@ -1,4 +1,4 @@
-// Runs one shard of a run, and merges all its shards.
+// Runs one shard, and merges all shards of a run.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace speclab {
 struct ShardOptions {
   std::filesystem::path folder;  ///< folder of the whole run
   Shard shard;
-  std::string command;  ///< command of the whole run, for a shell
-  bool anew = false;    ///< ignores the work of earlier processes and removes their journals
+  std::string command;  ///< shell command of the whole run
+  bool anew = false;    ///< ignores and removes earlier journals
   Backend backend = Backend::cpu;
-  std::function<Control(std::uint64_t total)> control_for;  ///< as for run_config
+  std::function<Control(std::uint64_t total)> control_for;  ///< as in run_config
 };
 
-/// Runs a shard of a config, which must have the sections of its experiment. Continues the work of earlier
-/// processes, through all looks that a merge requested. Returns true when the shard is complete, false after
-/// an interrupt. Throws ConfigError for a config that cannot be run. Throws UsageError for one that cannot be
-/// divided, or whose folder holds shards of another run. An error message is also written into the folder.
+/// Runs a shard of a config, which must have its experiment's sections. Continues earlier processes' work,
+/// through all looks that a merge requested. Returns true when the shard is complete, false after an
+/// interrupt. Throws ConfigError if the config cannot be run; UsageError if it cannot be divided, or if the
+/// folder holds another run's shards. Also writes the error message into the folder.
 bool run_shard(const Config& config, const ShardOptions& options);
 
-/// The result of all shards in a folder: that of one process, byte for byte; nothing but `partial` after an
-/// interrupt. Throws UsageError for shards that are missing or not complete, with the commands that run them.
+/// Merges a folder's shards into the result of one process, byte for byte; only `partial` is set after an
+/// interrupt. Throws UsageError for missing or incomplete shards, with the commands that run them.
 RunResult merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for);
 
