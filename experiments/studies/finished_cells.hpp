@@ -17,8 +17,8 @@ struct FinishedCell {
   const T& own;
 };
 
-/// Returns the finished cells of an experiment whose struct is T. They refer to the result, which must
-/// outlive them.
+/// Returns the finished cells of an experiment with struct T. They refer to the result, which must outlive
+/// them.
 template <class T>
 std::vector<FinishedCell<T>> finished_cells(const Result& result) {
   std::vector<FinishedCell<T>> finished;

@@ -14,15 +14,15 @@ namespace speclab {
 
 struct Presentation;
 
-/// A text to decode, and the target that decodes it.
+/// A text to decode, and its target.
 struct TaskConfig {
   std::string name;
   CorpusConfig corpus;
   std::optional<ModelConfig> target;  ///< empty: the text itself is the target
   std::int32_t sequences = 64;        ///< number of held-out documents to decode
-  std::int32_t tokens = 200;          ///< most tokens to decode in each
+  std::int32_t tokens = 200;          ///< most tokens to decode per document
   std::int32_t prompt_tokens = 100;   ///< prompt length in each document
-  std::string prompt_until;           ///< or the prompt ends with this token; empty: unused
+  std::string prompt_until;           ///< instead, prompts end with this token; empty: unused
 };
 const Typed<TaskConfig>& task_type();
 
@@ -31,18 +31,18 @@ struct CompareSection {
   std::vector<DrafterConfig> drafters;
   std::vector<std::int32_t> gammas{1, 2, 3, 4, 5, 6, 8, 10};
   std::vector<PolicyConfig> policies;
-  double verify = 0;          ///< time per token that a target run verifies, beyond 1
-  std::int32_t batches = 32;  ///< most batches of whole sequences, for intervals
+  double verify = 0;          ///< extra time of a target run per verified token, in target runs
+  std::int32_t batches = 32;  ///< most batches of whole sequences from which intervals are computed
   /// Names of the tasks and drafters to run; empty: all.
   std::optional<std::vector<std::string>> only_tasks, only_drafters;
 };
 
-/// Least number of sequences that get intervals. Where 15% of texts can be copied and the rest cannot,
-/// Student's t on 8 sequences covers .74 at 95%. From this number on the skewness is corrected for
-/// (ratio_interval).
+/// Fewest sequences that get intervals. With fewer, Student's t can miss: where 15% of texts can be copied
+/// and the rest cannot, 8 sequences cover .74 at 95%. From this number on, ratio_interval corrects for
+/// skewness.
 inline constexpr std::uint64_t least_judged_sequences = least_skewed_batches;
 
-/// The numbers of one run of a drafter on a task; empty if they cannot be estimated.
+/// Numbers of a drafter on a task; empty if they cannot be estimated.
 struct ComparedNumbers {
   std::optional<Interval> alpha_examined, alpha_drafted, drafted_per_round, tokens_per_target_step, speedup;
 };
@@ -54,21 +54,21 @@ struct GammaResult : ComparedNumbers {
 struct PolicyResult : ComparedNumbers {
   std::string name;
   std::string kind;
-  std::optional<Interval> gain;                   ///< speedup minus that of the best fixed gamma, paired
-  std::optional<Interval> speedup_drafting_free;  ///< only for the upper bound
+  std::optional<Interval> gain;                   ///< speedup minus the best fixed gamma's, paired
+  std::optional<Interval> speedup_drafting_free;  ///< only for the policy "upper bound"
 
   bool upper_bound() const { return speedup_drafting_free.has_value(); }
 };
 
-/// The result of a cell: either a reason why there are no numbers, or the numbers.
+/// A cell's result: the numbers, or the reason why there are none.
 struct CompareResult {
   std::string unsupported_reason;
   std::uint64_t sequences = 0;       ///< number of decoded sequences
   std::optional<Interval> proposes;  ///< share of contexts in which the drafter proposes any token
-  /// The mean of min(1, q/p) over the tokens of a text that the target generates, which is what a recording
-  /// shows.
+  /// Mean of min(1, q/p) over the tokens of a text that the target generates: the rate that a recording
+  /// gives.
   std::optional<Interval> alpha_recorded;
-  std::int32_t best_gamma = 0;  ///< the fastest fixed gamma
+  std::int32_t best_gamma = 0;  ///< fastest fixed gamma
   std::vector<GammaResult> gammas;
   std::vector<PolicyResult> policies;
 
@@ -77,7 +77,7 @@ struct CompareResult {
 template <>
 const Typed<CompareResult>& described();
 
-/// Returns the presentation, which reads only results.
+/// Returns the presentation, which reads results alone.
 Presentation compare_presentation();
 
 }  // namespace speclab

@@ -23,26 +23,25 @@ struct BenchmarkTask {
   PointRows rows;                             ///< rows of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
   SequenceSet sequences;
-  std::size_t first_look = 0;  ///< sequences before the first look; all of them without "until"
+  std::size_t first_look = 0;  ///< sequences before the first interim analysis; all without "until"
 
-  /// Returns the target, which is valid as long as the task.
+  /// Returns the target, valid as long as the task.
   Model target_of(std::size_t sequence) const;
 };
 
 /// A drafter on a task.
 struct BenchmarkEntry : MadeDrafter {
-  double verify;  ///< time per token that the target verifies
+  double verify;  ///< extra time of a target run per verified token, in target runs
   AnyRule rule;
 
-  /// Returns the time of a round with so many drafted tokens, in target runs. For drafters whose number of
-  /// runs is only known afterwards, each token counts as one run.
+  /// Returns the time of a round with `drafted` drafted tokens, in target runs. Counts one run per token for
+  /// drafters whose number of runs is known only afterwards.
   double round_time(std::int32_t drafted) const;
-  /// Returns the time of the rounds of a tally, in target runs.
+  /// Returns the time of a tally's rounds, in target runs.
   double time(const Tally& tally) const;
 };
 
-/// Returns the config's task at `path`, shared between all callers. Throws ConfigError if no document is
-/// suitable.
+/// Returns the config's task at `path`, shared among callers. Throws ConfigError if no document is suitable.
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs);
 

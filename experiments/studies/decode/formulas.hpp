@@ -1,4 +1,4 @@
-// Computes the closed forms of the metrics under independent acceptances, and judges printed numbers by them.
+// Computes the closed forms of metrics under independent acceptances, and compares printed numbers with them.
 #pragma once
 
 #include <string>
@@ -17,20 +17,20 @@ struct FormulaInputs {
   CostRatios cost;
 };
 
-/// Returns the closed forms by metric; leaves out metrics without a finite value.
+/// Returns the closed forms, without metrics that have no finite value.
 ByMetric<double> formulas(const FormulaInputs& inputs);
 
-/// Returns the formula's value of one metric; NaN if it has none.
+/// Returns one metric's closed form; NaN if it has none.
 double formula(const FormulaInputs& inputs, Metric metric);
 
-/// Judges a printed number. `reproduces`: the formula rounds to the digits of `printed`.
-/// `within_input_rounding`: it does so for some alpha and c that round to the printed inputs (corners of the
-/// box; the formulas are monotone in each).
+/// Compares a printed number with the formula. `reproduces`: the formula rounds to the digits of `printed`.
+/// `within_input_rounding`: it does so for some alpha and c that round to the printed inputs. The function
+/// tries the corners of the box of such inputs: the formulas are monotone in each.
 Reproduction judge_printed(const FormulaInputs& inputs, Metric metric, const std::string& printed,
                            const InputRounding& rounding);
 
-/// Fills in a cell's formulas and their verdicts on its printed values. If alpha was measured, it is left
-/// out: it is not a value of a formula.
+/// Fills in a cell's formulas and their verdicts on its printed values. A measured alpha is left out, since
+/// it is not a formula's value.
 void add_formulas(CellResult& result, const CellSpec& cell, const FormulaInputs& inputs, AlphaSource source);
 
 }  // namespace speclab

@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// The closed forms. A field is empty if it has no finite value.
+/// The closed forms; empty where they have no finite value.
 struct Prediction {
   double alpha = 0;
   std::optional<int> gamma;
@@ -24,7 +24,7 @@ struct Prediction {
 template <>
 const Typed<Prediction>& described();
 
-/// Computes the closed forms at `gamma`, or at the optimal one. Asserts alpha in [0, 1], c and c_hat >= 0,
+/// Computes the closed forms at `gamma`, or at the optimal gamma. Asserts alpha in [0, 1], c and c_hat >= 0,
 /// gamma >= 0.
 Prediction predict(double alpha, double c, double c_hat, const std::optional<int>& gamma);
 

@@ -1,5 +1,4 @@
-// The experiment "rules": each cell measures one rule, all with the same random numbers on the same pair of
-// models.
+// The experiment "rules": each cell measures one rule, with the same pair of models and random numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace speclab {
 
-/// The results of a cell besides its metrics.
+/// A cell's results besides its metrics.
 struct RuleComparison {
   std::int32_t drafts = 0;  ///< drafts at the first position of a round
   bool lossless = false;    ///< expected to be lossless, which `speclab prove --all` checks

@@ -11,26 +11,26 @@
 
 namespace speclab {
 
-/// The value of a schedule's commonly printed formula, which describes another program.
+/// The value of a formula that papers print for a schedule but that describes another program.
 struct PrintedValue {
   std::string meaning;
   std::optional<double> value;
 };
 
-/// One schedule. Speedups are over plain decoding.
+/// One schedule in a cell's result.
 struct ScheduleRow {
   std::string name;
   std::string kind;
   std::optional<double> formula;  ///< at the cell's acceptance rate; empty if it has no value
   std::optional<PrintedValue> commonly_printed;
   Interval speedup{};
-  std::optional<bool> formula_within_interval;  ///< if acceptances are independent
-  std::optional<double> error_percent;          ///< error of the formula, if they are not
-  std::optional<Interval> difference;           ///< from the reference, paired trial by trial
+  std::optional<bool> formula_within_interval;  ///< known if acceptances are independent
+  std::optional<double> error_percent;          ///< error of the formula, if they are not independent
+  std::optional<Interval> difference;           ///< speedup minus the reference's, paired by trial
   std::uint64_t tokens = 0;                     ///< emitted tokens, in all trials
 };
 
-/// One run on the virtual clock. Times are in target runs.
+/// A run on the virtual clock, in target-run times.
 struct TracedRun {
   double start = 0;
   double end = 0;
@@ -39,7 +39,7 @@ struct TracedRun {
   std::string label;  ///< "3 of 4 accepted"
 };
 
-/// The first sequence of one schedule.
+/// The runs of a schedule's first sequence.
 struct ScheduleTrace {
   std::string schedule;
   double end = 0;
@@ -56,7 +56,7 @@ struct SchedulesResult {
 template <>
 const Typed<SchedulesResult>& described();
 
-/// Returns the presentation, which reads only results.
+/// Returns the presentation, which reads results alone.
 Presentation schedules_presentation();
 
 }  // namespace speclab

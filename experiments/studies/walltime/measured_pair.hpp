@@ -1,4 +1,4 @@
-// Measures a pair of models: the target writes a text, and runs along it are timed.
+// Measures a pair of models: the target writes a text, along which runs are timed.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace speclab {
 
 struct PairMeasurement {
-  std::size_t tokens = 0;                ///< tokens of each text; more than twice `positions`
-  std::uint32_t texts = 1;               ///< number of texts, from the set-up's prompts in turn
-  std::size_t positions = 2;             ///< most new positions of a target run, at least 2
+  std::size_t tokens = 0;                ///< tokens per text; more than twice `positions`
+  std::uint32_t texts = 1;               ///< number of texts; they take the set-up's prompts in turn
+  std::size_t positions = 2;             ///< most new positions in a target run, at least 2
   std::vector<std::int32_t> batches{1};  ///< numbers of texts decoded at once
   ClockKind clock = ClockKind::wall;
 };
@@ -26,8 +26,8 @@ struct MeasuredPair {
   std::vector<RunSeconds> runs;  ///< by batch; medians over places along all texts
 };
 
-/// Writes texts in parallel and times runs in this thread only. Returns nothing if `control` ended it; does
-/// not report progress. Throws ConfigError at "/walltime/tokens" if texts are too short.
+/// Writes texts in parallel, then times runs in this thread. Returns nothing if `control` ended it; reports
+/// no progress. Throws ConfigError at "/walltime/tokens" if texts are too short.
 std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasurement& how,
                                          const Control& control);
 
