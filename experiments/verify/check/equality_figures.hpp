@@ -1,4 +1,4 @@
-// The headline and figure on the page of `speclab check`.
+// Headline and figure for the page of `speclab check`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Reads sequences that another program's sampler emitted.
+// Reads sequences emitted by another program.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,10 @@
 
 namespace speclab {
 
-/// Returns the first `length` tokens of every sequence of a file, one sequence after the other. The file
-/// holds JSON lines, each a list of ids or {"tokens": [...]}, or (by its extension .npy) a NumPy array of
-/// integers with one sequence per row, or (.npz) an archive with one such array. Throws ConfigError, which
-/// names the line or row, for anything else, for sequences that are too short, and for ids outside [0,
-/// vocab).
+/// Returns the first `length` tokens of every sequence of a file, concatenated. The file holds JSON lines,
+/// each a list of ids or {"tokens": [...]}; or (.npy) a NumPy array of integers, one sequence per row; or
+/// (.npz) one such array. Throws ConfigError, naming the line or row, for anything else, for shorter
+/// sequences, and for ids outside [0, vocab).
 std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// The formulas that judge printed numbers. Each is an entry of a few lines in checks/.
+// The formulas that judge printed numbers; each is a short entry in checks/.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace speclab {
 
-/// A formula with its printed inputs.
+/// A formula, whose inputs are printed numbers.
 struct ClaimCheck : KindInfo {
   struct Common {};
   std::string formula;     ///< as pages show it
-  std::string assumption;  ///< assumption of the formula beyond arithmetic; empty if there is none
-  /// Computes the range that the formula allows. Throws ConfigError at `selected.path` for inputs that
-  /// contradict one another or for which the formula has no value.
+  std::string assumption;  ///< assumption beyond arithmetic; empty if there is none
+  /// Computes the range that the formula allows. Throws ConfigError at `selected.path` for contradictory
+  /// inputs, or if the formula has no value.
   std::function<AllowedRange(const SelectedKind& selected)> range;
 };
 
@@ -27,14 +27,12 @@ using ClaimCheckConfig = Selected<ClaimCheck>;
 /// Returns the family of all checks; tests and other programs may add some.
 Family<ClaimCheck>& claim_check_family();
 
-/// Computes the range that `formula` allows for its inputs. Throws ConfigError at `path` if the formula has
-/// no value.
+/// Computes the range that `formula` allows. Throws ConfigError at `path` if it has no value.
 AllowedRange checked_range(const std::vector<PrintedNumber*>& inputs, const std::function<Allowed()>& formula,
                            const std::string& path);
 
-/// Returns a check with inputs P. `formula(inputs)` returns an Allowed or a double. It throws
-/// std::invalid_argument for inputs that contradict one another; the message says what is wrong, as a
-/// sentence without its end.
+/// Returns a check with inputs P. `formula(inputs)` returns an Allowed or a double; for contradictory inputs
+/// it throws std::invalid_argument, whose message is a sentence without its end.
 template <class P, class Formula>
 ClaimCheck claim_check(std::string_view name, std::string_view sentence, std::vector<Field> fields,
                        std::string_view text, Formula formula, std::string_view assumption = "") {
@@ -52,7 +50,7 @@ ClaimCheck claim_check(std::string_view name, std::string_view sentence, std::ve
   return check;
 }
 
-/// Describe a required input, and a required list of inputs.
+/// Describe a required input: a number, or a list.
 template <class P>
 Field input(std::string_view name, PrintedNumber P::*member, std::string_view sentence) {
   return required(field(name, member, printed_number(), sentence));

@@ -1,5 +1,5 @@
-// Reads the files of configs/claims: a source, and numbers that it prints with the formula and inputs they
-// are said to come from.
+// Reads the files of configs/claims: a source, and numbers that it prints, each with the formula and inputs
+// that it is said to come from.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace speclab {
 
-/// The file's description of a printed number, whether or not a formula judges it.
+/// A printed number's description, with or without a formula.
 struct ClaimWords {
   std::string where;      ///< table, section or comment of the source
   std::string quantity;   ///< quantity and unit
-  std::string quote;      ///< at most a line of the source
+  std::string quote;      ///< at most one line of the source
   std::string undecided;  ///< reason why no formula can judge it
   std::string note;       ///< further remark for readers
 };
@@ -33,7 +33,7 @@ struct SourceWords {
   std::string date;     ///< date of the source, YYYY-MM-DD; empty if unknown
   std::string licence;
   std::string opened;      ///< date when the numbers were last compared with the source, YYYY-MM-DD, or
-  std::string not_opened;  ///< reason why they were not, and where they come from instead
+  std::string not_opened;  ///< why they were not, and where they come from instead
 };
 
 struct ClaimSource : SourceWords {
@@ -41,11 +41,11 @@ struct ClaimSource : SourceWords {
   std::vector<Claim> claims;
 };
 
-/// Reads a file. Throws ConfigError, with the file's name, if something is missing, unknown or contradictory.
+/// Reads a file. Throws ConfigError, naming the file, for missing, unknown or contradictory content.
 ClaimSource read_claim_file(const std::filesystem::path& file);
 
-/// Returns the JSON files of a folder, by name: all of them, or only those that `only` names (without
-/// ".json"), in its order. Throws UsageError if there are none, or if a name is unknown.
+/// Returns a folder's JSON files by name, or only those that `only` names (without ".json"), in its order.
+/// Throws UsageError if there are none, or for an unknown name.
 std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder,
                                                const std::vector<std::string>& only = {});
 

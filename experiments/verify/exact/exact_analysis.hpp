@@ -1,5 +1,5 @@
-// `speclab exact`: computes the exact behaviour of speculative decoding of models with context, and compares
-// it with the i.i.d. formulas and a simulation.
+// `speclab exact`: computes how speculative decoding behaves with models that have context, exactly, and
+// compares with the i.i.d. formulas and a simulation.
 #pragma once
 
 #include "experiments/verify/exact/exact_result.hpp"
@@ -10,7 +10,7 @@ struct ExactTimings {
   double chain_seconds = 0;
   double rounds_seconds = 0;      ///< for the config's gamma
   double search_seconds = 0;      ///< for the other gammas
-  double simulation_seconds = 0;  ///< includes the expected tokens over the simulated rounds
+  double simulation_seconds = 0;  ///< includes computing expected tokens over the simulated rounds
 };
 
 struct ExactAnalysis {
@@ -18,11 +18,10 @@ struct ExactAnalysis {
   ExactTimings timings;
 };
 
-/// Analyses the config's models and rule as a Markov chain over contexts, each closed class separately, and
-/// simulates them if `simulate`.
-///
-/// Throws ConfigError for a config that cannot be analysed: a sweep or cases, a model without bounded memory,
-/// a rule that does not decide position by position, too many contexts or transitions.
+/// Analyses the config's models and rule as a Markov chain over contexts, each closed class (contexts that
+/// decoding never leaves) separately; also simulates them if `simulate`. Throws ConfigError for a sweep or
+/// cases, a model without bounded memory, a rule that does not decide position by position, too many contexts
+/// or transitions.
 ExactAnalysis analyse_exactly(const Config& config, bool simulate);
 
 }  // namespace speclab

@@ -16,9 +16,8 @@ namespace speclab {
 
 struct Config;
 
-// The quantities of rounds that are computed by formula, exactly and by simulation, each with a name and a
-// description. "First" and "second" are drafted tokens of one round. The relative gain is not a correlation:
-// it is at most 1, and can be far below -1.
+// The quantities of rounds, computed by formula, exactly and by simulation. "First" and "second" are drafted
+// tokens of one round. The relative gain is not a correlation: it is at most 1 and can be far below -1.
 // clang-format off
 #define SPECLAB_EXACT_QUANTITIES(ENTRY) \
   ENTRY(alpha, "Acceptance rate, averaged over the contexts of plain decoding.") \
@@ -43,8 +42,8 @@ struct Config;
         "Expected tokens of a round, averaged over as many rounds from the start as are simulated.")
 // clang-format on
 
-/// These quantities as numbers or as intervals, and the distribution of the tokens N of a round. A quantity
-/// without a value is empty.
+/// These quantities, as numbers or intervals, and the distribution of a round's tokens N; empty where there
+/// is no value.
 template <class T>
 struct RoundQuantities {
 #define SPECLAB_QUANTITY_MEMBER(name, sentence) std::optional<T> name;
@@ -57,13 +56,14 @@ struct RoundQuantities {
 using RoundNumbers = RoundQuantities<double>;
 using RoundIntervals = RoundQuantities<Interval>;
 
-/// Tokens per target step by the formula in which an acceptance depends on the acceptance before it.
+/// Tokens per target step by the formula in which acceptance depends on whether the previous token was
+/// accepted.
 struct FirstOrderFormula {
   double tokens_per_target_step = 0;
   double error_percent = 0;
 };
 
-/// How a stationary distribution was found; see StationaryDistribution.
+/// How a stationary distribution was found (StationaryDistribution).
 struct SolutionResult {
   bool direct = false;  ///< found without iteration
   std::int32_t iterations = 0;
@@ -72,14 +72,14 @@ struct SolutionResult {
   bool converged = false;
 };
 
-/// One closed class of contexts, which decoding never leaves.
+/// A closed class: a set of contexts that decoding never leaves.
 struct ClassResult {
   std::uint64_t contexts = 0;
-  std::vector<Token> start;  ///< context from which its simulation starts, if there are several classes
+  std::vector<Token> start;         ///< where its simulation starts, if there are several classes
   std::optional<RoundNumbers> iid;  ///< closed forms at the exact alpha
-  RoundNumbers exact;               ///< values of the chain over contexts
-  /// The value from one context, which may differ; see `remarks`. Like `exact`, empty if no distribution was
-  /// found.
+  RoundNumbers exact;               ///< by the chain over contexts
+  /// The value when decoding starts in one context, which may differ (see `remarks`). Empty, like `exact`, if
+  /// no stationary distribution was found.
   std::optional<double> tokens_per_target_step_from_start;
   std::vector<double> speedup_by_gamma;  ///< exact, for gamma = 0, 1, ...
   std::optional<FirstOrderFormula> first_order;
@@ -91,9 +91,9 @@ struct ClassResult {
   std::vector<std::string> remarks;
 };
 
-/// The size of the chain over contexts.
+/// Size of the chain over contexts.
 struct ChainResult {
-  std::int32_t memory = 0;  ///< context tokens that the models read
+  std::int32_t memory = 0;  ///< tokens of context that the models read
   std::uint64_t contexts = 0;
   std::uint64_t transitions = 0;
   std::uint64_t transient_contexts = 0;
@@ -113,7 +113,7 @@ struct ExactResult {
 template <>
 const Typed<ExactResult>& described();
 
-/// Returns the tables of all classes, with the remarks below them.
+/// Returns tables of all classes, with remarks below.
 Listing exact_text(const ExactResult& result);
 
 }  // namespace speclab

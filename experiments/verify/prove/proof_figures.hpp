@@ -1,4 +1,4 @@
-// The headlines and figures on the pages of `speclab prove`.
+// Headlines and figures for the pages of `speclab prove`.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace speclab {
 
 std::string proof_headline(const Proof& proof);
-/// Returns a figure of the round's distribution beside the target's or, without distributions, of the
-/// acceptance and its bound.
+/// Returns a figure of the round's distribution beside the target's; without distributions, of acceptance and
+/// its bound.
 std::vector<Figure> proof_figures(const Proof& proof);
 
 std::string survey_headline(const Survey& survey);

@@ -17,31 +17,31 @@ struct SurveyTask {
   const RuleKind* kind = nullptr;
   const SurveyedRule* rule = nullptr;
 };
-/// Returns the tasks that the rules of the catalogue ask for, in its order, lossy rules last.
+/// Returns all parameters to examine, in the catalogue's order, lossy rules last.
 std::vector<SurveyTask> survey_tasks();
 
-/// Returns instance `number` of a survey for one rule, addressed by (seed, number): order-0 or order-1 tables
-/// of small fractions over 2..4 ids, among them zeros, point masses, equal rows and disjoint supports;
-/// gamma 1..3 and 1..3 drafts, lowered until there are few branches. For rules that are lossless at
-/// temperature 0 the target's rows are point masses.
+/// Returns instance `number` for a rule, addressed by (seed, number): order-0 or order-1 tables of small
+/// fractions over 2..4 ids, among them zeros, point masses, equal rows and disjoint supports; gamma 1..3 and
+/// 1..3 drafts, lowered until there are few branches. For rules that are lossless at temperature 0, target
+/// rows are point masses.
 ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number);
 
 /// The instance on which a rule differs most from the target.
 struct SurveyCounterexample : Counterexample {
-  std::string command;  ///< command that shows the instance again
+  std::string command;  ///< command that shows the instance
 };
 
-/// The tokens that a rule emits, as a share of the most that any lossless scheme emits with the same drafted
-/// tokens (analysis/exact/optimum.hpp).
+/// The expected tokens that a rule emits, divided by the most that a lossless scheme emits with the same
+/// drafted tokens (analysis/exact/optimum.hpp).
 struct OptimumShare {
   std::uint64_t proved = 0;    ///< instances whose optimum is proved in fractions
   std::uint64_t attained = 0;  ///< of these, instances where the rule emits exactly the optimum
-  std::uint64_t above = 0;     ///< of these, instances where it emits more and so cannot be lossless
+  std::uint64_t above = 0;     ///< of these, instances where it emits more, so cannot be lossless
   double mean = 0;             ///< mean share over all instances
   double least = 0;
   double most = 0;
-  /// The command for the instance with the largest share if that is above 1, else with the smallest; empty if
-  /// all attain the optimum.
+  /// Command for the instance with the largest share if that is above 1, else with the smallest; empty if all
+  /// attain the optimum.
   std::string command;
 };
 
@@ -50,13 +50,13 @@ struct SurveyRow {
   ExpectedLossless expected = ExpectedLossless::never;
   bool as_expected = false;  ///< lossless on every instance, if that is expected
   std::uint64_t instances = 0;
-  std::uint64_t lossless = 0;  ///< number of instances on which it is lossless
+  std::uint64_t lossless = 0;  ///< instances on which it is lossless
   ProofNumber worst_tv;
   double mean_tv = 0;
   double mean_acceptance = 0;
   double mean_optimal_transport_bound = 0;
   std::uint64_t branches = 0;
-  std::optional<OptimumShare> optimum;  ///< if asked for, for rules with an optimum
+  std::optional<OptimumShare> optimum;  ///< if requested, for rules with an optimum
   std::optional<std::uint64_t>
       within_p_over_l;  ///< instances where the first token's probability is at most p/l
   std::optional<SurveyCounterexample> counterexample;
@@ -73,8 +73,8 @@ struct Survey {
 template <>
 const Typed<Survey>& described();
 
-/// Proves every surveyed rule on `instances` instances, and computes the optimum if `optimum`. Progress
-/// counts instances; a stop leaves the result partial.
+/// Proves every surveyed rule on `instances` instances; with `optimum` also computes optima. Progress counts
+/// instances; a stop leaves the result partial.
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control);
 
 Listing survey_text(const Survey& survey);
