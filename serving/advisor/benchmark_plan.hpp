@@ -1,4 +1,4 @@
-// Plans the size of a benchmark: how many requests tell two settings apart.
+// Plans the size of a benchmark: how many requests it takes to tell two settings apart.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace speclab {
 
 struct BenchmarkPlan {
-  std::string what;   ///< the number that is compared, in words
+  std::string what;   ///< the compared number, in words
   PerRequest first;   ///< numbers of one setting
   PerRequest second;  ///< numbers of the other setting
   double confidence = 0.95;
@@ -21,7 +21,7 @@ struct BenchmarkPlan {
   double difference_percent = 0;  ///< difference of the means, relative to the smaller one
   double requests = 0;            ///< requests of each setting
   std::optional<double> asked_requests = {};
-  /// Smallest difference that the requested number of requests finds.
+  /// Smallest difference that `asked_requests` requests find.
   std::optional<double> asked_finds_percent = {};
 };
 

@@ -1,4 +1,4 @@
-// Plans for the cases of a config: compares the gamma of each case with the best.
+// Compares the gamma of each case of a config with the best gamma.
 #pragma once
 
 #include <optional>
@@ -26,25 +26,25 @@ struct ConfigCase {
   double c_rounding = 0;
 };
 
-/// Returns the config's cells without a sweep over /gamma, because gamma is the unknown. alpha is the
-/// config's own (predict, iid) or that of its models if they have one exact alpha. Otherwise rounds of the
-/// config's simulation are decoded, with at least 8 drafted tokens so that positions are examined, and alpha
-/// is accepted / examined with an interval over batches. `c` replaces the config's c. Throws ConfigError.
-/// Returns nothing when `control` stopped the work.
+/// Returns the config's cells, without a sweep over /gamma, the unknown. alpha is the config's own (predict,
+/// iid), or the models' if it is exact and equal in every context. Otherwise the config's simulation is
+/// decoded with at least 8 drafted tokens, so that positions are examined, and alpha is accepted / examined
+/// with an interval over batches. `c` replaces the config's c. Throws ConfigError. Returns nothing if
+/// `control` stopped it.
 std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::optional<double> c,
                                                     double confidence, const Control& control);
 
-/// A case's gamma and the best gamma. Speedups are by Theorem 3.8.
+/// A case's gamma, and the best. Speedups are by Theorem 3.8.
 struct ComparedChoice {
   std::string label;
   double alpha = 0;
   double c = 0;
   int gamma = 0;
   double speedup = 0;
-  std::optional<int> best_gamma;       ///< empty: more is always better
-  std::optional<double> best_speedup;  ///< empty: there is no limit
+  std::optional<int> best_gamma;       ///< empty: larger is always better
+  std::optional<double> best_speedup;  ///< empty: unlimited
   double loss_percent = 0;
-  /// Best gammas for all inputs within rounding; empty without rounding.
+  /// Best gammas over all inputs within rounding; empty without rounding.
   std::optional<GammaRange> optimal_gammas;
   ChoiceVerdict verdict = ChoiceVerdict::same;
 };
@@ -53,7 +53,7 @@ struct ChoiceComparison {
   std::vector<ComparedChoice> rows;
   int same = 0;
   int within_rounding = 0;
-  double largest_loss_percent = 0;  ///< over the other rows
+  double largest_loss_percent = 0;  ///< over rows with another verdict
 };
 template <>
 const Typed<ChoiceComparison>& described();

@@ -1,4 +1,4 @@
-// The options of `speclab plan` for costs.
+// Options of `speclab plan` that state costs.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -9,24 +9,24 @@
 
 namespace speclab {
 
-/// Adds the options for the costs of the target and of one draft: --c, --draft and --draft-times.
+/// Adds options for the costs of the target and one draft: --c, --draft and --draft-times.
 void add_cost_options(boost::program_options::options_description& options);
-/// Adds the options for the target's costs: a model and a device for the roofline, or measured times.
+/// Adds options for the target's costs: a model and a device (roofline), or measured times.
 void add_target_cost_options(boost::program_options::options_description& options);
 
-/// Adds --method, for verbs that print settings of servers.
+/// Adds --method, for verbs that print server settings.
 void add_method_option(boost::program_options::options_description& options);
 
-/// Returns the costs that these options give, in one of the forms of costs. `draft`, if not empty, replaces
-/// the options for a draft: a preset's name, or c as a number. Throws UsageError for options that the form
-/// lacks or does not have.
+/// Returns the costs that these options state. A `draft` that is not empty replaces the draft's options: a
+/// preset's name, or c as a number. Throws UsageError if options for this form of costs are missing, or do
+/// not belong to it.
 PairCosts pair_costs(const boost::program_options::variables_map& values, const std::string& draft = "");
-/// Returns the target and one draft, as `pair_costs` reads them. Throws UsageError for unknown names, numbers
-/// out of range, and options that contradict one another or leave costs open.
+/// Returns the pair with the costs of `pair_costs`. Throws UsageError for unknown names, numbers out of
+/// range, and options that contradict one another or leave costs open.
 PlannedPair costs_of(const boost::program_options::variables_map& values, const std::string& draft,
                      const Operation& at);
 
-/// Returns a number option within [least, most]. Throws UsageError otherwise.
+/// Returns the value of a number option. Throws UsageError outside [least, most].
 double checked_number(const boost::program_options::variables_map& values, const char* name, double least,
                       double most);
 /// Does the same for an integer.

@@ -9,23 +9,23 @@ namespace speclab {
 
 /// Returns which head a config.json describes, by its architecture ("LlamaForCausalLMEagle3",
 /// "DFlashDraftModel", "MedusaModel") or by keys that only heads have. Throws UsageError for other heads,
-/// whose cost is not known.
+/// whose cost is unknown.
 HeadKind head_kind(const ModelKeys& keys);
 
-/// Returns Medusa heads, whose config.json contains little else: medusa_num_heads and medusa_num_layers as
-/// FasterDecoding/Medusa writes them (medusa_model.py), or num_heads and num_hidden_layers as vLLM reads them
-/// (transformers_utils/configs/medusa.py). Hidden size and vocabulary are 0 if the target determines them.
+/// Returns Medusa heads. Their config.json contains little more than medusa_num_heads and medusa_num_layers,
+/// as FasterDecoding/Medusa writes them (medusa_model.py), or num_heads and num_hidden_layers, as vLLM reads
+/// them (transformers_utils/configs/medusa.py). Hidden size and vocabulary are 0 if they are the target's.
 Transformer medusa_heads(const ModelKeys& keys);
 
-/// Adds to `model`, which holds the layers, the other parts of an EAGLE-3 or DFlash head. Throws UsageError
+/// Adds the other parts of an EAGLE-3 or DFlash head to `model`, which holds the layers. Throws UsageError
 /// for missing or wrong keys.
 void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys);
 
-/// Returns the head with the sizes that it takes from its target. Throws UsageError if the head was made for
-/// another hidden size or vocabulary.
+/// Fills in the sizes that a head takes from its target. Throws UsageError if the head was made for another
+/// hidden size or vocabulary.
 Transformer fitted_to(Transformer head, const Transformer& target);
 
-/// Returns the method by which servers know such a head.
+/// Returns the method name that servers use for such a head.
 DraftMethod method_of(HeadKind kind);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Finds the records of servers in JSON documents.
+// Finds servers' records in JSON documents.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace speclab {
 
-/// An object in a document, and the model's name as the document gives it; empty without one.
+/// An object in a document, and its model's name, if given.
 struct JsonRecord {
   JsonPlace place;
   std::string model;
 };
 
-/// Returns the objects of a file, at any depth up to 8, that have this key.
+/// Returns the file's objects, up to depth 8, that have this key.
 std::vector<JsonRecord> records_with(const LogSource& source, const char* key,
                                      const char* model_key = "model");
 
-/// Returns the reason why a file is not in a format that is recognised by objects with this key; empty if it
-/// has one.
+/// Returns why a file is not in a format recognised by objects with this key; empty if it has one.
 std::string no_record_with(const LogSource& source, const char* key);
 
 /// Returns an integer of 0 or more. Throws UsageError otherwise.

@@ -1,4 +1,4 @@
-// A format of logs: each is one file in log_formats/ and one line in all_log_formats.cpp.
+// Declares a format of server logs. Each has one file in log_formats/ and a line in all_log_formats.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,12 @@
 
 namespace speclab {
 
-/// The records of a log about one model. Readers add records. A record with positions also counts in the
-/// sums.
+/// A log's records about one model, which readers add. Records with positions also count in the sums.
 struct ModelLog {
   std::vector<LoggedRound> rounds = {};
   PositionCounts counts = {};
-  std::uint64_t counted = 0;  ///< drafted tokens in the rounds of `counts`
-  /// Number of drafted tokens by which rounds were shorter than the longest round of their record.
+  std::uint64_t counted = 0;  ///< drafted tokens of the rounds in `counts`
+  /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
 
   // Sums over records without positions.
@@ -25,59 +24,56 @@ struct ModelLog {
   std::uint64_t summed_drafted = 0;
   std::uint64_t summed_accepted = 0;
 
-  // Lines of means over rounds that are not counted.
+  // Lines of means over an unknown number of rounds.
   double gamma = 0;
   std::vector<double> accepted_by_line = {};
   std::vector<double> weights = {};
 
-  /// Adds a round. Throws UsageError if it accepted more than it drafted, or is longer than max_draft.
+  /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_draft.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
-  /// Adds `rounds` rounds of accepted.size() drafted tokens each; accepted[i] of them accepted position i +
-  /// 1. `drafted` is the number of drafted tokens in all; if it is smaller than rounds * accepted.size(),
-  /// some rounds were shorter. Throws UsageError if a position was accepted more often than the one before
-  /// it.
+  /// Adds `rounds` rounds of accepted.size() drafted tokens, accepted[i] of which accepted position i + 1.
+  /// `drafted` is the total; if it is below rounds * accepted.size(), some rounds were shorter. Throws
+  /// UsageError if a position was accepted more often than the one before.
   void add_totals(const std::string& where, std::uint64_t rounds, const std::vector<std::uint64_t>& accepted,
                   std::uint64_t drafted);
-  /// Does the same for the number of rounds that accepted 0, 1, 2, ... tokens. All rounds have one length
+  /// Does the same for the numbers of rounds that accepted 0, 1, 2, ... tokens. All rounds have one length
   /// unless `drafted` says otherwise.
   void add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
                      std::optional<std::uint64_t> drafted = {});
-  /// Adds the sums of a record without positions. Throws UsageError as add_round does, for the mean length of
-  /// rounds.
+  /// Adds the sums of a record without positions. Throws UsageError as add_round does, for the mean round.
   void add_sums(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
                 std::uint64_t accepted);
 };
 
-/// Logs by name of the model; "" if the log names none.
+/// Logs by model; "" if the log names none.
 using ModelLogs = std::map<std::string, ModelLog>;
 
 struct LogFormat {
   const char* name;
-  const char* server;    ///< the server that writes it; "any" for none in particular
-  const char* sentence;  ///< what it contains, and how to request it from a server
+  const char* server;    ///< server that writes it; "any" for none in particular
+  const char* sentence;  ///< contents, and how to get it from a server
   const char* sample;    ///< a complete log in this format
-  const char* source;    ///< URL of the format's documentation, or none
-  /// Returns the reason why the file is not in this format, such as "has no line with ..."; empty if it is.
+  const char* source;    ///< URL of its documentation, if any
+  /// Returns why the file is not in this format ("has no line with ..."); empty if it is.
   std::string (*why_not)(const LogSource& source);
-  /// Reads a log. Throws UsageError, with file, line, value and remedy, for a log of this format that is
-  /// inconsistent.
+  /// Reads a log. Throws UsageError, with file, line, value and remedy, if it is inconsistent.
   ModelLogs (*read)(const LogSource& source);
 };
 
-/// Returns every format in the order in which they are tried. Tests and other programs may add some.
+/// Returns all formats in the order in which they are tried; tests and other programs may add some.
 std::vector<LogFormat>& log_formats();
 
-/// Adds the totals of a record whose numbers have few digits. It takes the number of rounds that fits
-/// `mean_emitted`, the mean of emitted tokens per round (accepted and one more) within `rounding`, and for
-/// which rates and counts agree best. `rates` are the shares of all rounds that accepted each position.
+/// Adds the totals of a record that prints rounded numbers. Chooses the number of rounds that fits
+/// `mean_emitted`, the mean of emitted tokens per round (accepted plus one), within `rounding`, and for which
+/// rates and counts agree best. `rates[i]` is the share of rounds that accepted position i + 1.
 void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
                  std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates);
 
-/// Returns the tokens drafted per round, from --drafted. If it is missing, throws UsageError, which says that
-/// `what` does not state them.
+/// Returns --drafted, the tokens drafted per round. Throws UsageError, which says that `what` does not state
+/// them, if it is missing.
 std::uint64_t drafted_option(const LogSource& source, const char* what);
 
-/// Returns the numbers of a list such as "0.805, 0.632, 0.483", up to the first word that is no number.
+/// Returns the numbers of a list such as "0.805, 0.632, 0.483", up to the first word that is not a number.
 std::vector<double> rates_in(std::string_view text);
 
 }  // namespace speclab

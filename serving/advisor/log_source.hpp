@@ -1,4 +1,4 @@
-// The text of a file that may be a log: its lines, and its JSON if it is JSON.
+// A file that may be a log: its lines, and its JSON documents if it is JSON.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ class LogSource {
 
   const std::string& name() const { return name_; }
   const LogOptions& options() const { return options_; }
-  /// Returns the lines that are not empty, without the prefix "data: " of servers that stream JSON.
+  /// Returns the non-empty lines, without the prefix "data: " of streamed JSON.
   const std::vector<TextLine>& lines() const { return lines_; }
-  /// Returns whether some line contains this text.
+  /// Returns true if a line contains this text.
   bool has(std::string_view text) const;
 
-  /// Returns the JSON values of the file: one for the whole file, for each element of a list, or for each
-  /// line. They are parsed at the first call. Empty if the file is not JSON; `json_problem` then says why.
+  /// Returns the JSON documents (the file, the elements of its list, or its lines), parsed at the first call.
+  /// Returns nothing if the file is not JSON; `json_problem` then says why.
   const std::vector<JsonDocument>& documents() const;
   const std::string& json_problem() const;
 
@@ -42,37 +42,35 @@ class LogSource {
   mutable std::string problem_;
 };
 
-/// Throws UsageError, which names the line.
+/// Throws UsageError, naming the line.
 template <class... Arguments>
 [[noreturn]] void refuse_line(const TextLine& line, fmt::format_string<Arguments...> what,
                               Arguments&&... arguments) {
   throw UsageError(line.where + ": " + fmt::format(what, std::forward<Arguments>(arguments)...));
 }
 
-/// The largest count that is accepted, so that sums of counts and their products with max_draft fit into 64
-/// bits.
+/// Largest accepted count: sums of counts and their products with max_draft fit into 64 bits.
 inline constexpr std::uint64_t max_count = 1'000'000'000'000;
-/// The largest number of drafted tokens per round, also for --drafted and --max-gamma: work and memory grow
+/// Largest number of drafted tokens per round, also for --drafted and --max-gamma, since work and memory grow
 /// with it.
 inline constexpr std::uint64_t max_draft = 1000;
 
-/// Returns `drafted`, the tokens of a round. Throws UsageError, which begins with `where`, above max_draft.
+/// Returns `drafted`, a round's tokens. Throws UsageError, beginning with `where`, above max_draft.
 std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted);
 
-/// Returns text by a user in the form in which messages quote it.
+/// Returns a user's text as messages quote it.
 inline std::string brief(std::string_view text) { return printable(text, 80); }
 
-/// Returns an integer from 0 to max_count. Throws UsageError, which names the line and `what`, otherwise.
+/// Returns an integer from 0 to max_count. Throws UsageError, naming the line and `what`, otherwise.
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what);
 
-/// Returns the number after `label` in a line, such as 2.5 for "Mean acceptance length: 2.50,"; empty without
-/// the label.
+/// Returns the number after `label`, such as 2.5 in "Mean acceptance length: 2.50,"; empty without the label.
 std::optional<double> number_after(std::string_view line, std::string_view label);
 
-/// Returns the number as a count; empty unless it is a whole number from 0 to max_count.
+/// Returns the number as a count; empty unless it is an integer from 0 to max_count.
 std::optional<std::uint64_t> as_count(std::optional<double> number);
 
-/// Returns the count after `label`. Throws UsageError, which names the line, if there is none.
+/// Returns the count after `label`. Throws UsageError, naming the line, if there is none.
 std::uint64_t count_after(const TextLine& line, std::string_view label);
 
 }  // namespace speclab

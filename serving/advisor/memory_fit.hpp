@@ -1,4 +1,4 @@
-// Tells whether a question's models and caches fit into the device's memory, and if not, what would.
+// Determines whether models and caches fit into the device's memory, and if not, what would fit.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 namespace speclab {
 
 struct MemoryFit {
-  std::optional<bool> fits = {};                ///< empty unless the target's cost is a roofline
-  std::optional<std::string> fits_reason = {};  ///< why it does not fit, and what would: sentences
+  std::optional<bool> fits = {};                ///< empty unless costs come from the roofline
+  std::optional<std::string> fits_reason = {};  ///< sentences: why it does not fit, and what would
 };
 
-/// Returns the fit if a fraction `share` of the memory may be used.
+/// Returns the fit if the fraction `share` of memory may be used.
 MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share);
 
-/// Returns the largest batch to plan for: at most `max_batch` or the batch of the question, whichever is
-/// larger, and no more than fits into memory. 0: none fits.
+/// Returns the largest batch to plan for: `max_batch` or the batch of `at`, whichever is larger, but no more
+/// than fits into memory; 0 if none fits.
 int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch);
 
-/// Returns the warning to print above numbers that need more memory than there is.
+/// Returns a warning to print above numbers that need more memory than there is.
 std::string hypothetical_text(const std::string& reason);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Reads lines of values after a header that names the needed columns and perhaps others.
+// Reads lines of values below a header that names the needed columns, and perhaps others.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace speclab {
 
 class NamedColumns {
  public:
-  /// Throws UsageError if a name is missing in the header, or stands in it twice.
+  /// Throws UsageError if the header lacks a name or has it twice.
   NamedColumns(const TextLine& header, const std::vector<std::string>& names);
 
-  /// Returns the line's words in the order of the names. Throws UsageError if the line is too short.
+  /// Returns the line's words in the order of the names. Throws UsageError for a line that is too short.
   std::vector<std::string> words(const TextLine& line) const;
 
  private:

@@ -1,4 +1,4 @@
-// The costs of a target and its draft, as a config and the options of `speclab plan` state them.
+// The costs of target and draft, as a config or options of `speclab plan` state them.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace speclab {
 
-/// Either two models on a device, by the roofline, or measured times of both. It has the keys of both forms,
-/// with every default. Texts are empty if not given.
+/// Costs in one of two forms: two models on a device (roofline), or measured times. It has the keys of both,
+/// with every default; texts are empty if not given.
 struct PairCosts {
   std::string target;  ///< preset, or config.json
   std::string draft;
@@ -27,22 +27,22 @@ struct PairCosts {
   double reduce_latency_us = 1e6 * Machine{}.reduce_latency;
   std::string target_times;  ///< file
   std::string draft_times;
-  std::optional<double> c;  ///< time of a draft run / time of a plain target run
+  std::optional<double> c;  ///< time of a draft run divided by that of a target run over one token
   std::optional<DraftMethod> method;
 };
 
-/// Returns the type with every key, none of them required.
+/// Describes all keys, none required.
 const Typed<PairCosts>& pair_costs_type();
-/// The form of costs, and so the keys: two models on a device, or measured times.
+/// The form, which determines the keys: models on a device, or measured times.
 enum class CostForm { models, times };
 const Typed<PairCosts>& pair_costs_type(CostForm form);
 
-/// Returns the target and its draft; if nothing drafts, the draft takes no time. c is a fraction of a plain
-/// target run `at` a batch and a context. With the method mtp and no draft, the target's own modules draft.
-/// Throws ConfigError, with the path of the key below `path`, for unknown names and for keys that contradict
-/// one another, and UsageError for a file that cannot be read.
+/// Returns the pair; without a draft, drafting takes no time. c is a fraction of a target run over one token
+/// `at` a batch and context. With method mtp and no draft, the target's own modules draft. Throws
+/// ConfigError, with the key's path below `path`, for unknown names and contradictory keys, and UsageError
+/// for unreadable files.
 PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const Operation& at);
-/// Returns whether these costs include the cost of drafting.
+/// Returns true if these costs include drafting.
 bool has_draft(const PairCosts& costs);
 
 }  // namespace speclab

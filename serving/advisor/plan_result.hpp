@@ -1,4 +1,4 @@
-// The results of `speclab plan`: plain structs from which its JSON and its text are written.
+// The results of `speclab plan` as plain structs, from which its JSON and text are made.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,29 @@
 namespace speclab {
 
 struct PlannedAlpha {
-  Interval value{0, 0, 0};  ///< low = high when alpha is known exactly
+  Interval value{0, 0, 0};  ///< low = high if alpha is exact
   std::string from;         ///< "given", "log (maximum likelihood)", "the models, exactly", "simulation"
   double confidence = 0.95;
-  std::optional<std::string> note = {};  ///< how alpha was read, if it could be read in another way
+  std::optional<std::string> note = {};  ///< how alpha was interpreted, if there are other ways
 
   bool estimated() const { return value.low != value.high; }
 };
 
 struct PlannedCosts {
-  double c = 0;  ///< time of a draft run divided by that of a plain target run
+  double c = 0;  ///< time of a draft run divided by that of a target run over one token
   std::string from;
   double batch = 1;
   double context = 0;
-  /// The number of tokens that one run drafts, if a single run drafts all tokens of a round; empty if each
-  /// token takes its own run.
+  /// Tokens per run if one run drafts all tokens of a round; empty if each token takes a run.
   std::optional<int> drafted_in_one_run = {};
 };
 
-/// `within_1_percent` contains gammas that lose at most this share of the best speedup.
+/// `within_1_percent` holds gammas that lose at most this share of the best speedup.
 inline constexpr double little_loss = 0.01;
 
 struct BestGamma {
   int gamma = 0;
-  Interval speedup{0, 0, 0};  ///< its interval comes from acceptance only; costs are taken as exact
+  Interval speedup{0, 0, 0};  ///< interval from acceptance only; costs count as exact
   std::optional<SpeedupRange> speedup_at_other_costs = {};  ///< only for a roofline
   double tokens_per_target_step = 0;
   AcceptanceModel by = AcceptanceModel::iid;
@@ -55,75 +54,75 @@ struct AskedGamma {
   Interval speedup{0, 0, 0};
   AcceptanceModel by = AcceptanceModel::iid;
   double loss_percent = 0;         ///< relative to the best speedup
-  std::optional<int> batch_limit;  ///< same as DrafterPlan::batch_limit, for this gamma
+  std::optional<int> batch_limit;  ///< DrafterPlan::batch_limit for this gamma
 };
 
 struct GammaRow {
   int gamma = 0;
   double tokens_per_target_step = 0;
   Interval speedup{0, 0, 0};
-  double verify_cost = 0;  ///< time of a target run over gamma + 1 positions, in plain target runs
+  double verify_cost = 0;  ///< time of a target run over gamma + 1 positions, relative to one position
 };
 
 struct PlanBounds {
   std::optional<double> guaranteed_speedup;  ///< Leviathan et al. 2023, Cor. 3.9
-  /// Bounds on the speedup of a drafter that drafts exactly the tokens that will be accepted.
+  /// Speedups of a drafter that drafts exactly the tokens that will be accepted: upper bounds.
   std::optional<double> upper_bound_drafting_free;
   double upper_bound_drafting_paid = 0;
-  /// Set if acceptance is given by position: the longest draft that the bound with drafting paid may use,
-  /// which is the longest of the log's rounds. Longer drafts may exceed the bound.
+  /// With acceptance by position: longest draft that the bound with drafting paid may use, which is the log's
+  /// longest. Longer drafts may exceed the bound.
   std::optional<int> longest_draft;
   double adaptive_gain = 0;  ///< upper_bound_drafting_paid divided by the best speedup, minus 1
 };
 
-/// The choice of gamma under the other assumption about acceptance: i.i.d., or rates by position.
+/// The best gamma under the other assumption about acceptance: i.i.d., or by position.
 struct OtherChoice {
   AcceptanceModel by = AcceptanceModel::iid;
   int gamma = 0;
   Interval speedup{0, 0, 0};
 };
 
-/// Findings from a log that has neither rounds nor positions.
+/// Results of a log without rounds or positions.
 struct LogMeans {
-  std::string format;        ///< a name of log_formats()
+  std::string format;        ///< name of an entry of log_formats()
   std::uint64_t rounds = 0;  ///< 0 if not counted
   double drafted = 0;        ///< per round
   double accepted = 0;       ///< per round
-  std::size_t lines = 0;     ///< lines of means, if rounds are not counted
+  std::size_t lines = 0;     ///< number of lines of means, if rounds are not counted
   AcceptanceMetrics metrics;
 };
 
-/// Findings from a log of rounds.
+/// Results of a log of rounds.
 struct LogFindings : LogFit {
-  std::string format;  ///< a name of log_formats(); empty for a simulation
+  std::string format;  ///< name of an entry of log_formats(); empty for a simulation
   std::uint64_t rounds = 0;
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
-  bool iid_rejected = false;                 ///< same as LogFit::iid_rejected()
-  std::optional<AcceptanceMetrics> metrics;  ///< set for a log; a simulation has its own
+  bool iid_rejected = false;                 ///< LogFit::iid_rejected()
+  std::optional<AcceptanceMetrics> metrics;  ///< empty for a simulation, which has its own
   OtherChoice other_choice;
 };
 
-/// The settings that make a server carry out the plan.
+/// Settings with which a server carries out the plan.
 struct ServerSetting {
-  /// The same settings for versions that do not know the current form.
+  /// The settings for versions that do not know the present form.
   struct OlderForm {
     std::string versions;
     std::vector<std::string> lines;
   };
   std::string server;
-  std::string checked;  ///< the version whose documentation the options were read from
-  std::string check;    ///< command or place that shows whether an installed version knows the options
+  std::string checked;  ///< version whose documentation the options come from
+  std::string check;    ///< command or page that shows whether a version knows the options
   std::vector<std::string> lines = {};
   std::vector<OlderForm> older = {};
   std::vector<std::string> notes = {};  ///< sentences
-  /// The same for benchmarks: drafts are accepted with the planned probabilities, whatever their tokens are,
-  /// so the text is not the target's.
+  /// Settings for benchmarks: the server accepts drafts with the planned probabilities, whatever their
+  /// tokens, so the text is meaningless.
   struct Synthetic {
     std::string line;
-    std::string law;  ///< law of the accepted tokens, in words
+    std::string law;  ///< distribution of the number of accepted tokens, in words
   };
-  std::optional<Synthetic> synthetic = {};  ///< empty if the server cannot, or if acceptance is not known
+  std::optional<Synthetic> synthetic = {};  ///< empty if the server cannot do it, or acceptance is unknown
 };
 
 struct DrafterPlan : MemoryFit {
@@ -140,13 +139,13 @@ struct DrafterPlan : MemoryFit {
   std::optional<LogFindings> log;
   std::optional<LogMeans> means;
   std::optional<std::vector<BatchRange>> batches;  ///< empty if costs do not depend on the batch
-  /// The largest batch at which speculation still pays with the best gamma, kept fixed.
+  /// Largest batch at which speculation pays with the best gamma, kept fixed.
   std::optional<int> batch_limit;
   std::optional<DeviceFindings> device;  ///< empty without a roofline
-  std::vector<ServerSetting> settings;   ///< empty if speculation does not pay, or does not fit
+  std::vector<ServerSetting> settings;   ///< empty if speculation does not pay or does not fit
 };
 
-/// One plan for each drafter: those that fit first, then the others; within each group the fastest first.
+/// A plan per drafter: first those that fit into memory, then the others, each fastest first.
 struct DrafterRanking {
   std::vector<DrafterPlan> ranking;
 };

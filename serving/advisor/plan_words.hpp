@@ -1,4 +1,4 @@
-// Lines, cells and a table of printed plans.
+// Lines, cells and a table that printed plans share.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ std::string plan_line(const std::string& label, fmt::format_string<First, More..
   return plan_line(label, fmt::format(text, std::forward<First>(first), std::forward<More>(more)...));
 }
 
-/// Returns c in words: "0.02, given", or "0.12 for 7 tokens in one run, roofline" if one run drafts all
-/// tokens of a round.
+/// Returns c in words: "0.02, given", or "0.12 for 7 tokens in one run, roofline" if one run drafts a round's
+/// tokens.
 inline std::string cost_words(double c, const std::optional<int>& in_one_run, const std::string& from) {
   if (!in_one_run) return fmt::format("{:.4g}, {}", c, from);
   return fmt::format("{:.4g} for {} {} in one run, {}", c, *in_one_run, *in_one_run == 1 ? "token" : "tokens",
@@ -42,7 +42,7 @@ inline std::string range_words(const GammaRange& range) {
   return fmt::format("γ = {} to {}", range.low, *range.high);
 }
 
-/// Returns "–" for a number that is not known or not finite.
+/// Returns "–" for an unknown or infinite number.
 inline std::string short_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : "–";
 }
@@ -62,21 +62,20 @@ inline Cell gamma_cell(int gamma, int best) {
   return {(gamma == best ? "→ " : "") + std::to_string(gamma), static_cast<double>(gamma)};
 }
 
-/// Returns "0.75", or "0.752 (0.741 to 0.763)" if the number is not known exactly. `why` follows if it has no
-/// bounds.
+/// Returns "0.75", or "0.752 (0.741 to 0.763)" if the number is estimated. `why` follows if it has no bounds.
 inline std::string ranged(const Interval& interval, const std::string& why) {
   if (!interval.bounded()) return fmt::format("{:.4g}, error not known{}", interval.estimate, why);
   if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
 }
 
-/// Returns lines with the expected speedup, the meaning of its interval, and the speedup at other costs than
-/// assumed. `why` is the argument of `ranged`.
+/// Returns lines with the expected speedup, the meaning of its interval, and the speedup at other costs.
+/// `why` as in `ranged`.
 std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRange>& at_other_costs,
                           const std::string& why);
 
-/// Returns a table of acceptance by every definition in use, under the names that servers and papers give
-/// them. `of_what` goes into the caption: "of the log".
+/// Returns a table of acceptance by every definition, under the names that servers and papers use. `of_what`
+/// goes into the caption: "of the log".
 Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Makes the plan for one drafter: from its acceptance and its cost to gamma.
+// Plans gamma for one drafter from its acceptance and cost.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,29 @@
 
 namespace speclab {
 
-/// Knowledge about acceptance, and where it comes from.
+/// Acceptance, and where its value comes from.
 struct Acceptance {
   Interval alpha{0, 0, 0};                 ///< low = high if alpha was given without an error
   std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
-  std::optional<AcceptanceFile> log = {};  ///< a log, or a simulation's rounds as totals
-  int longest_logged = 0;                  ///< longest draft in a server's log; 0 without a log
-  std::optional<std::string> note = {};    ///< how alpha was read, if it could be read in another way
+  std::optional<AcceptanceFile> log = {};  ///< a log, or totals of a simulation's rounds
+  int longest_logged = 0;                  ///< longest draft in a log; 0 without one
+  std::optional<std::string> note = {};    ///< how alpha was interpreted, if there are other ways
 };
 
-/// Returns the acceptance in a log, by maximum likelihood. For a log of means it uses the i.i.d. formula,
-/// with lines of means as stretches.
+/// Returns a log's acceptance by maximum likelihood. For a log of means, uses the i.i.d. formula and takes
+/// its lines as independent.
 Acceptance logged_acceptance(AcceptanceFile log, double confidence);
 
 struct Drafter : PlannedPair {
   Acceptance acceptance;
-  std::string name = {};  ///< name by the user; empty: the name that servers use
+  std::string name = {};  ///< by the user; empty: the name for servers
 };
 
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
-  /// The gamma that the user asks about, at most max_gamma; its speedup is shown beside the best. Planning
-  /// throws UsageError if the drafter cannot draft so many tokens.
+  /// A gamma, at most max_gamma, whose speedup is shown beside the best. Planning throws UsageError if the
+  /// drafter cannot draft so many tokens.
   std::optional<int> asked_gamma = {};
   int max_batch = 512;
   double memory_share = 0.9;  ///< share of the device's memory for weights and caches
@@ -44,7 +44,7 @@ struct PlanSettings {
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
-/// Ranks drafters: those that fit first, then the others; within each group the fastest first.
+/// Ranks drafters: first those that fit into memory, then the others, each fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
 }  // namespace speclab

@@ -9,9 +9,9 @@
 
 namespace speclab {
 
-/// Throws ConfigError at `path`, with the nearest name, if there is no such preset.
+/// Returns a preset. Throws ConfigError at `path`, with the nearest name, if there is none.
 const Device& device_named(const std::string& name, const std::string& path);
-/// Returns the model with a preset's name, or that of a config.json or of its folder.
+/// Returns a preset model, or the model of a config.json or its folder.
 Transformer model_named(const std::string& name, const std::string& path);
 Precision precision_named(const std::string& name, const std::string& path);
 
@@ -21,7 +21,7 @@ struct PresetList {
   Json (*json)();
   std::string (*text)();
 };
-/// Returns devices, models, options of servers, and formats of logs with their content, source and a sample.
+/// Returns the lists: devices, models, server options, and log formats with contents, source and sample.
 const std::vector<PresetList>& preset_lists();
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Reads a page of metrics in Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats).
+// Reads metrics in Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats).
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// The metric's name, its labels and its value.
+/// One value, with its metric's name and labels.
 struct PrometheusSample {
   TextLine line;
   std::string name;
@@ -20,17 +20,16 @@ struct PrometheusSample {
   std::string label(const char* key) const;
 };
 
-/// Returns the samples whose name is `prefix...`. "_total" at the end of a name is removed, because libraries
-/// differ in it. From counters (names not in `gauges`), the values of the earlier page in the source's
-/// options are subtracted. Throws UsageError if a counter has fallen since, as it does when a server is
-/// restarted.
+/// Returns the samples whose name begins with `prefix`. Drops a final "_total" from names, in which libraries
+/// differ. Subtracts the earlier page (LogOptions) from counters, i.e. names not in `gauges`. Throws
+/// UsageError if a counter has fallen, as after a restart of the server.
 std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
                                                  const std::vector<std::string>& gauges = {});
 
 /// Returns a count, which pages print as a floating-point number.
 std::uint64_t counter_of(const PrometheusSample& sample);
 
-/// Returns the reason why a file is no such page: it has no sample of that name. Empty if it has one.
+/// Returns why a file is no such page: it has no sample of that name. Empty if it has one.
 std::string no_sample(const LogSource& source, std::string_view name);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Plans gamma from a recording: the plan of `speclab plan recording`.
+// Plans gamma from a recording (`speclab plan recording`).
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace speclab {
 
 struct RecordedGamma {
   int gamma = 0;
-  Interval tokens_per_target_step{0, 0, 0};  ///< tokens of the recorded text divided by expected target runs
-  /// The same for rounds that do not reach the end of the text, as in a text without end; empty if texts are
-  /// shorter.
+  Interval tokens_per_target_step{0, 0, 0};  ///< recorded tokens divided by expected target runs
+  /// The same over rounds that the end of a text does not cut short, as in endless text; empty if texts are
+  /// too short.
   std::optional<double> tokens_per_whole_round;
   Interval speedup{0, 0, 0};
   double verify_cost = 0;
@@ -56,7 +56,7 @@ struct RecordedPolicy {
   double speedup = 0;
 };
 
-/// Findings of the checks of the text, in words.
+/// Results of checking that the text was sampled from the target, in words.
 struct TextFitFindings {
   double ratio_mean = 0;
   std::string not_above_one;  ///< "fits", "does not fit", "cannot tell"
@@ -72,32 +72,32 @@ struct RecordingPlan : MemoryFit {
   std::size_t tokens = 0;
   std::size_t sequences = 0;
   double alpha = 0;
-  std::optional<double> alpha_low, alpha_high;  ///< empty: the error is not known
+  std::optional<double> alpha_low, alpha_high;  ///< empty: unknown error
   std::string alpha_from;
   double confidence = 0.95;
   double c = 0;
-  std::optional<int> drafted_in_one_run;  ///< tokens of a run, if one run drafts all tokens of a round
+  std::optional<int> drafted_in_one_run;  ///< tokens per run, if one run drafts all tokens of a round
   std::string cost_from;
-  /// One value for each gamma = 1, 2, ...; empty if the recording does not determine rounds.
+  /// For gamma = 1, 2, ...; empty if the recording does not determine rounds.
   std::vector<double> tokens_per_target_step;
   std::vector<double> speedup;  ///< likewise
   /// 0: do not speculate; empty if the recording does not determine rounds.
   std::optional<int> optimal_gamma;
-  std::optional<Interval> best_speedup;  ///< same as BestGamma::speedup
+  std::optional<Interval> best_speedup;  ///< as BestGamma::speedup
   std::optional<SpeedupRange> speedup_at_other_costs;
   std::optional<GammaRange> within_1_percent;
-  /// The best gamma by the formula of independent acceptances at this alpha, the speedup by that formula, and
-  /// the true speedup at that gamma.
+  /// Best gamma by the formula of independent acceptances at this alpha, its speedup by the formula, and its
+  /// true speedup.
   std::optional<int> formula_gamma;
   std::optional<double> formula_speedup;
   std::optional<double> speedup_at_formula_gamma;
   std::vector<RecordedGamma> gammas;
   std::vector<RecordedPosition> positions;  ///< at the best gamma
-  /// Acceptance at the best gamma, in rounds that do not reach the end of the text; empty if no gamma pays.
+  /// At the best gamma, over rounds that the end of a text does not cut short; empty if no gamma pays.
   std::optional<AcceptanceMetrics> metrics;
   std::vector<RecordedPolicy> policies;
   std::vector<RecordedTask> tasks;                          ///< empty without tasks
-  std::vector<RecordedSequenceFindings> sequence_findings;  ///< empty if there are more than 1,000
+  std::vector<RecordedSequenceFindings> sequence_findings;  ///< empty above 1,000
   std::optional<TextFitFindings> text_fit;                  ///< empty for a given text
   std::vector<std::string> warnings;                        ///< sentences; also on standard error
   std::vector<ServerSetting> settings;
@@ -105,22 +105,22 @@ struct RecordingPlan : MemoryFit {
 template <>
 const Typed<RecordingPlan>& described();
 
-/// A rule for which a recording determines rounds, or at least the acceptance rate.
+/// A rule for which a recording determines rounds, or at least an acceptance rate.
 struct RecordingRule {
   std::string name = "token";
   std::optional<RecordedRule> rounds = RecordedRule::token;  ///< empty: only the rate is known, from rows
   std::string why_no_rounds = {};
 };
 
-/// Returns the rule of this name. Throws UsageError, which says why, for a rule whose rate needs rows if
-/// there are none.
+/// Returns the rule with this name. Throws UsageError, with the reason, if its rate needs rows and there are
+/// none.
 RecordingRule recording_rule(const std::string& name, bool has_rows);
 
 /// Returns the rule if its rate is computed from rows. Throws UsageError for a rule without an acceptance
-/// rate of single rows, and for one with parameters that must be given.
+/// rate for single rows, and for one with required parameters.
 std::optional<AnyRule> rate_rule(const std::string& name);
 
-/// Makes the plan. `cut` says that the target's column was cut (top-k, top-p, temperature 0).
+/// Makes the plan. `cut`: the target's column is after top-k, top-p or temperature 0.
 RecordingPlan plan_recording(const ReadRecording& read, const std::string& file, const RecordingRule& rule,
                              const PlannedPair& pair, const PlanSettings& settings, bool cut = false);
 

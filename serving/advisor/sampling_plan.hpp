@@ -1,6 +1,6 @@
-// Tells how a draft should sample: `speclab plan sampling`. For lossless rules of one draft, and for each
-// setting of the target's sampling options, it compares acceptance and tokens per target step by how the
-// draft proposes, and finds the temperature at which the draft should sample.
+// Compares ways in which a draft can sample (`speclab plan sampling`). For lossless rules of one draft and
+// each setting of the target's sampling options, computes acceptance and tokens per target step, and finds
+// the best temperature for the draft.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace speclab {
 
-/// How the draft proposes a token. All but `argmax` and `unfiltered` use the target's top-k and top-p.
+/// How the draft proposes a token. All but `argmax` and `unfiltered` apply the target's top-k and top-p.
 enum class DraftSampling {
   argmax,
   as_target,    ///< samples at the target's temperature
@@ -23,7 +23,7 @@ enum class DraftSampling {
   best,         ///< samples at the temperature with the largest sum of min(p, q)
 };
 
-/// One way to draft and to verify under one setting.
+/// A way to draft and to verify, under one setting of the target.
 struct SamplingRow {
   double temperature = 1;  ///< the target's temperature
   std::int32_t top_k = 0;  ///< 0: all tokens
@@ -31,7 +31,7 @@ struct SamplingRow {
   DraftSampling draft = DraftSampling::argmax;
   double draft_temperature = 0;  ///< 0: the argmax
   TextRule rule = TextRule::token;
-  /// P(the first drafted token is accepted), over contexts of the target's text.
+  /// P(first drafted token is accepted), over contexts of the target's text.
   Interval acceptance{0, 0, 0};
   std::optional<Interval> tokens_per_target_step{};  ///< empty if no text is known for this setting
 };
@@ -56,7 +56,7 @@ struct SamplingQuestion {
   double confidence = 0.95;
 };
 
-/// Returns nothing when `control` ended it early.
+/// Returns nothing if `control` ended it early.
 std::optional<SamplingPlan> plan_sampling(const SamplingSource& source, const SamplingQuestion& question,
                                           const Control& control);
 

@@ -1,5 +1,5 @@
-// Sources of the rows of `speclab plan sampling`: a pair with few contexts, whose text is known exactly; a
-// text drawn from the target of any pair; or a recording with rows.
+// Sources of rows for `speclab plan sampling`: a pair with few contexts, whose text is known exactly; a text
+// drawn from the target; or a recording with rows.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ namespace speclab {
 
 struct Config;
 
-/// Rows of both models in the contexts of the target's text, for one setting of the target's sampling.
+/// Both models' rows in the contexts of the target's text, for one setting of the target's sampling.
 struct SampledRows {
   std::size_t vocab = 0;
-  std::vector<double> target;         ///< [contexts, vocab], from which the target samples
-  std::vector<double> draft;          ///< [contexts, vocab], at temperature 1, all tokens
-  std::vector<double> share;          ///< share of each context in the text; sums to 1
-  std::vector<std::size_t> sequence;  ///< ends of sequences of contexts; empty if nothing was drawn
-  /// Returns the tokens per target step with `gamma` drafted tokens, where the draft samples from rows
-  /// [contexts, vocab]; null if no text is known for this setting.
+  std::vector<double> target;         ///< [contexts, vocab]; the target samples from these
+  std::vector<double> draft;          ///< [contexts, vocab]; at temperature 1, all tokens
+  std::vector<double> share;          ///< share of the text in each context; sums to 1
+  std::vector<std::size_t> sequence;  ///< end index of each drawn sequence; empty if exact
+  /// Returns tokens per target step with `gamma` drafted tokens, drawn from the rows `draft` [contexts,
+  /// vocab]; null if no text is known for this setting.
   std::function<std::optional<Interval>(TextRule rule, std::span<const double> draft, int gamma,
                                         double confidence)>
       tokens = nullptr;
@@ -37,30 +37,30 @@ struct SampledRows {
 };
 
 struct SamplingSource {
-  std::string what;    ///< description of the text: "3 contexts, exactly"
+  std::string what;    ///< description: "3 contexts, exactly"
   bool exact = false;  ///< the text has no sampling error
-  /// Returns nothing when `control` ended it early.
+  /// Returns nothing if `control` ended it early.
   std::function<std::optional<SampledRows>(const Adjustment& target, const Control& control)> rows;
 };
 
-/// How much text is drawn for pairs that have too many contexts.
+/// Amount of text to draw for pairs with too many contexts.
 struct TextSize {
   std::uint32_t sequences = 32;
   std::size_t tokens = 32;  ///< tokens of each text
 };
 
-/// Returns the source of a pair. `simulation` has prompts and seed. The source is exact for pairs of at most
-/// max_direct_states contexts whose rounds of `gamma` tokens have at most 4e6 texts; otherwise texts are
-/// drawn. Throws UsageError if the rows need more than memory.
+/// Returns a pair's source. `simulation` holds prompts and seed. It is exact for at most max_direct_states
+/// contexts whose rounds of `gamma` tokens have at most 4e6 texts; otherwise texts are drawn. Throws
+/// UsageError if memory cannot hold the rows.
 SamplingSource sampling_source(const Model& target, const Model& draft, const SimulationSize& simulation,
                                const TextSize& size, int gamma);
 
-/// Returns the source of a config's pair, which must have no sampling options of its own. Throws ConfigError.
+/// Returns the source of a config's pair, which must have no sampling options. Throws ConfigError.
 SamplingSource sampling_source(const Config& config, const TextSize& size, int gamma);
 
-/// Returns the source of a recording with rows of both models: whole rows, or the largest entries of each;
-/// rows are then over the union of their tokens. The recorded text was drawn at `text_temperature`. Throws
-/// UsageError for recordings without rows.
+/// Returns the source of a recording with both models' rows: whole, or the largest entries of each, over the
+/// union of their tokens. The text was drawn at `text_temperature`. Throws UsageError for recordings without
+/// rows.
 SamplingSource sampling_source_of_recording(const std::string& file, const std::string& draft,
                                             double text_temperature = 1);
 

@@ -1,4 +1,4 @@
-// Writes a plan as settings of the servers that carry it out.
+// Writes a plan as settings of servers.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace speclab {
 
 /// The kind of draft: a separate model; n-grams copied from the text; an EAGLE head of either kind; the
-/// target's own modules for multi-token prediction; Medusa heads; a DFlash block.
+/// target's own multi-token-prediction modules; Medusa heads; a DFlash block.
 enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash };
 
 /// Returns whether one run drafts all tokens of a round.
@@ -26,7 +26,7 @@ struct PlannedPair {
   DraftMethod method = DraftMethod::draft;
   CostPair costs{};
   std::string cost_from{};               ///< "given", "measured times", "roofline"
-  std::optional<int> most_drafted = {};  ///< tokens per round, if the draft has a limit
+  std::optional<int> most_drafted = {};  ///< most tokens per round, if the draft has a limit
 };
 
 struct ServedPlan {
@@ -35,33 +35,32 @@ struct ServedPlan {
   DraftMethod method = DraftMethod::draft;
   int gamma = 1;                    ///< 1 or more
   std::vector<BatchRange> batches;  ///< best gamma by batch; empty if unknown
-  /// P(the first i + 1 drafted tokens are all accepted), up to the longest draft of any batch; empty if
-  /// unknown.
+  /// P(first i + 1 drafted tokens are accepted), up to the longest draft of any batch; empty if unknown.
   std::vector<double> accepted{};
 };
 
-/// Returns the plan to serve, with those names of the pair that are not empty.
+/// Returns the plan to serve, with the pair's names where given.
 ServedPlan served_plan(const PlannedPair& pair, int gamma);
 /// Returns the longest draft of any batch.
 int longest_planned_draft(const ServedPlan& plan);
 
-/// Returns settings for those servers among vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face
-/// Transformers that have the method.
+/// Returns settings for the servers, among vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face
+/// Transformers, that have the method.
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);
 
 /// Returns settings for a tree of `nodes` drafted tokens in plan.gamma levels, at batches up to `max_batch`,
 /// for SGLang and TensorRT-LLM, if they draft trees with the method.
 std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch);
 
-/// An option that some setting names, and where it was read.
+/// An option of a server, and where it is documented.
 struct ServerOption {
   std::string server;
   std::string option;
-  std::string version;  ///< the version in which it was read
-  std::string source;   ///< URL of documentation or source
+  std::string version;  ///< version whose documentation was read
+  std::string source;   ///< URL of that documentation or source
 };
 
-/// Returns every option that `server_settings` prints, in present and older forms.
+/// Returns all options that `server_settings` prints, in present and older forms.
 const std::vector<ServerOption>& server_options();
 
 }  // namespace speclab

@@ -1,5 +1,4 @@
-// Reads counters of speculative decoding on a page of metrics, under the names that vLLM introduced and
-// llama.cpp adopted.
+// Reads speculative-decoding counters on a page of metrics, under the names of vLLM, which llama.cpp adopted.
 #pragma once
 
 #include <string_view>
@@ -8,9 +7,9 @@
 
 namespace speclab {
 
-/// Returns rounds, drafted tokens, and how many rounds accepted each position, by the label model_name and
-/// summed over engines. They are the samples `prefix`spec_decode_... of a page. Throws UsageError without
-/// rounds or positions.
+/// Returns rounds, drafted tokens, and rounds that accepted each position, by the label model_name, summed
+/// over engines. Reads the samples named `prefix`spec_decode_... . Throws UsageError without rounds or
+/// positions.
 ModelLogs read_spec_decode_page(const LogSource& source, std::string_view prefix);
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// Finds a draft tree from how often the draft's first, second, ... choice is the target's token: `speclab
-// plan tree`. Nodes of a tree are chosen, not drawn, as in EAGLE-2 (Li et al. 2024).
+// Finds a draft tree from how often the draft's first, second, ... choice is the target's token (`speclab
+// plan tree`). Nodes are chosen, not drawn, as in EAGLE-2 (Li et al. 2024).
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@
 namespace speclab {
 
 struct TreeQuestion : PlannedPair {
-  /// rank_shares[r]: how often the draft's choice of rank r + 1 is the target's token after an accepted one,
-  /// the same at every node (Chen et al. 2024, "Sequoia", positional acceptance).
+  /// rank_shares[r]: how often, after an accepted token, the draft's choice of rank r + 1 is the target's;
+  /// equal at every node (Chen et al. 2024, "Sequoia", positional acceptance).
   std::vector<double> rank_shares{};
   Operation at{};
   double memory_share = 0.9;
@@ -26,16 +26,16 @@ struct TreeQuestion : PlannedPair {
   int max_batch = 256;
 };
 
-/// A tree for batches first..last: the best at the first, and within 1% of the best at the others. The chain
-/// of first choices is chosen in the same way.
+/// A tree for batches first..last: the best at the first, within 1% of the best at the others. The chain of
+/// first choices is chosen in the same way.
 struct TreeRow {
   int first = 1;
   int last = 1;
   int nodes = 0;  ///< drafted tokens; 0: do not speculate
   int levels = 0;
-  int top_k = 0;       ///< the larger of two numbers: children of a node, and nodes with children in a level
+  int top_k = 0;       ///< the larger of: children of a node, nodes with children in a level
   double tokens = 1;   ///< tokens per target step, the target's own token included
-  double speedup = 1;  ///< over plain decoding; tree and chain: the least over these batches
+  double speedup = 1;  ///< tree and chain: the smallest over these batches
   int chain_gamma = 0;
   double chain_speedup = 1;
 };
@@ -54,10 +54,10 @@ struct TreePlan : MemoryFit {
 template <>
 const Typed<TreePlan>& described();
 
-/// Returns the tree with the largest speedup found (tree_search.hpp): tokens divided by the time of a round.
-/// In a round the draft runs once per level, over the nodes of the level before that have children (Medusa
-/// heads and DFlash blocks once, with a position for each level), and the target runs once over all nodes and
-/// the context. Rank shares must pass rank_share_problem and number 1 to 16.
+/// Returns the tree with the largest speedup found (tree_search.hpp), i.e. tokens divided by the time of a
+/// round. The draft runs once per level, over the previous level's nodes that have children (Medusa heads and
+/// DFlash blocks once in all, with a position for each level); the target runs once over all nodes and the
+/// context. Rank shares must pass rank_share_problem and number 1 to 16.
 TreePlan plan_tree(const TreeQuestion& question);
 
 std::string tree_headline(const TreePlan& plan);
