@@ -1,4 +1,4 @@
-// Options that several ways of planning share, and functions that read them. Each option is declared once.
+// Options that several plan verbs share, each declared once, and functions that read them.
 #pragma once
 
 #include <functional>
@@ -17,42 +17,40 @@ namespace speclab {
 void add_batch_option(Verb& verb);
 /// Adds --max-gamma.
 void add_max_gamma_option(Verb& verb, int otherwise);
-/// Adds the options for the server's load and equipment: --batch, --context, --memory-share, --method.
+/// Adds options for load and device: --batch, --context, --memory-share, --method.
 void add_server_options(Verb& verb);
-/// Adds the options for the gammas and batches to consider: --gamma, --max-gamma, --max-batch.
+/// Adds options for the gammas and batches to try: --gamma, --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
 /// Adds --confidence, --json, --out, in a section of their own.
 void add_answer_options(Verb& verb);
 
-/// Returns the values of these options. Options that a verb does not declare keep the defaults of
-/// PlanSettings.
+/// Returns these options' values; undeclared options keep the defaults of PlanSettings.
 PlanSettings plan_settings(const Values& values);
 double confidence_option(const Values& values);
 
-/// Adds --of-drafted, which says that given rates are accepted / drafted tokens.
+/// Adds --of-drafted, which declares given rates to be accepted / drafted.
 void add_rate_option(Verb& verb);
-/// Returns the alpha of a rate that is meant as --of-drafted says. Throws UsageError, which begins with
-/// `where`, outside 0 to 1.
+/// Converts a given rate to alpha, depending on --of-drafted. Throws UsageError, beginning with `where`,
+/// outside 0 to 1.
 double alpha_of_rate(const Values& values, double rate, const std::string& where);
-/// Returns a sentence that says how alpha follows from the rate, or asks whether the rate is meant as alpha.
+/// Returns a sentence that says how alpha follows from the rate, or asks whether the rate is alpha.
 std::string rate_note(const Values& values, double rate);
-/// Returns the positional option "alpha", a number from 0 to 1, as it was given.
+/// Returns the positional option "alpha", from 0 to 1, as given.
 double rate_option(const Values& values);
-/// Returns --alpha-spread, a standard deviation. Throws UsageError if rates with any of these means cannot
-/// have it.
+/// Returns --alpha-spread, a standard deviation. Throws UsageError if it is impossible at one of these means.
 double spread_option(const Values& values, std::initializer_list<double> alphas);
 
-/// Returns the numbers of a list such as "1,2,4". Throws UsageError, which begins with `where`, for more than
-/// `most` numbers, and for a number that `holds` does not accept.
+/// Returns the numbers of a list such as "1,2,4". Throws UsageError, beginning with `where`, above `most`
+/// numbers, and for a number for which `holds` is false.
 std::vector<double> number_list(const std::string& where, const std::string& text,
                                 const std::string& expected, std::size_t most,
                                 const std::function<bool(double)>& holds);
 
 /// Returns rank shares such as "0.6,0.2,0.1": how often the target's token is the draft's first, second, ...
-/// choice. Throws UsageError, which begins with `where`, if rank_share_problem finds one.
+/// choice. Throws UsageError, beginning with `where`, for a rank_share_problem.
 std::vector<double> rank_shares_of(const std::string& text, const std::string& where);
 
-/// Returns the plan for one drafter, with its warnings.
+/// Returns the plan for one drafter, with warnings.
 PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings);
 
 }  // namespace speclab

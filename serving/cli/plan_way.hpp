@@ -1,4 +1,4 @@
-// The ways in which `speclab plan` can learn acceptance. Each is a verb in its own file.
+// The ways in which `speclab plan` learns acceptance. Each is a verb in its own file.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,13 @@
 
 namespace speclab {
 
-/// The answer to any question: a plan for one drafter, several drafters, a recording, or a config with
-/// several cases.
+/// A plan, for one drafter, several, a recording, or a config's cases.
 struct PlanAnswer : Finding {
   std::vector<std::string> warnings = {};
-  std::optional<std::string> unfit = {};  ///< reason why the device's memory is too small
+  std::optional<std::string> unfit = {};  ///< reason why memory is too small
 };
 
-/// Returns the answer with the plan's warnings and memory problem, where the plan has these members.
+/// Returns the answer, with the plan's warnings and memory problem if it has these members.
 template <class T>
 PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),
                      std::vector<Figure> (*figures_of)(const T&)) {
@@ -34,8 +33,8 @@ PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (
 }
 
 struct PlanWay {
-  Verb verb;  ///< without `run`, because all ways print and write their answer in the same way
-  /// Returns nothing when `control` ended it early. Throws UsageError and ConfigError.
+  Verb verb;  ///< without `run`: all ways print and write alike
+  /// Returns nothing if `control` ended it early. Throws UsageError and ConfigError.
   std::optional<PlanAnswer> (*answer)(const Values& values, const Control& control);
 };
 
@@ -50,7 +49,7 @@ PlanWay plan_benchmark();
 PlanWay plan_sampling();
 PlanWay plan_tree();
 
-/// Returns all ways in the order in which help lists them.
+/// Returns all ways, in the order of help.
 const std::vector<PlanWay>& plan_ways();
 
 }  // namespace speclab
