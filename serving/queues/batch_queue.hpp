@@ -1,6 +1,5 @@
-// A server that decodes a batch of requests, small enough for an exact solution: its mean latency under a
-// table of gammas, and the table with the least latency, as a semi-Markov decision process (Puterman 1994,
-// chapter 11).
+// A batching server that is small enough to solve exactly: its mean latency under a table of gammas, and the
+// table with the least latency, by a semi-Markov decision process (Puterman 1994, chapter 11).
 #pragma once
 
 #include <cstdint>
@@ -10,18 +9,18 @@
 
 namespace speclab {
 
-/// Requests arrive as a Poisson process. One step reads a prompt and emits the first token, outputs have
-/// geometric lengths, and all rounds have the same law. The state before a step is therefore the number of
-/// decoding requests and that of waiting ones. The time of a step does not depend on contexts.
+/// Requests arrive as a Poisson process. One step reads a prompt and emits the first token; output lengths
+/// are geometric; rounds are identically distributed. So the state before a step is the numbers of decoding
+/// and of waiting requests. A step's time does not depend on contexts.
 struct BatchQueue {
   double arrivals_per_ms = 0;
-  std::uint32_t batch = 1;   ///< maximum of requests in a step
+  std::uint32_t batch = 1;   ///< most requests in a step
   std::uint32_t prompt = 1;  ///< tokens
   double mean_output = 1;    ///< tokens
   std::uint32_t max_gamma = 0;
-  std::vector<double> survival{};  ///< P[the first j drafted tokens are accepted] for j = 1, 2, ...; 0 beyond
+  std::vector<double> survival{};  ///< P[first j drafted tokens are accepted], j = 1, 2, ...; 0 beyond
   StepTime time{};
-  /// Further arrivals are rejected; this bounds the computation, see `turned_away`.
+  /// Further arrivals are rejected, which bounds the computation; see `turned_away`.
   std::uint32_t max_waiting = 100;
 };
 
@@ -30,17 +29,17 @@ using GammaByState = std::vector<std::vector<std::uint32_t>>;
 
 struct QueueSolution {
   GammaByState gamma;
-  double in_system = 0;    ///< mean number of requests over time
+  double in_system = 0;    ///< mean number of requests
   double latency_ms = 0;   ///< in_system divided by the rate of admitted requests (Little 1961)
   double utilisation = 0;  ///< share of time in steps
-  double turned_away = 0;  ///< share of arrivals that `max_waiting` rejects: the error of the bound
+  double turned_away = 0;  ///< share of arrivals rejected by `max_waiting`: the error of the bound
 };
 
-/// Computes the means under a given table, from the stationary law of the states before steps.
+/// Computes the means under a given table, from the stationary distribution of states before steps.
 QueueSolution evaluate(const BatchQueue& queue, const GammaByState& gamma);
 
-/// Returns the table with the least mean number of requests in the system, by policy iteration from
-/// gamma = 0. Among equally good gammas the smallest is taken.
+/// Returns the table with the fewest requests in the system on average, by policy iteration from gamma = 0;
+/// among equally good gammas the smallest.
 QueueSolution least_latency(const BatchQueue& queue);
 
 /// Returns a table with the same gamma in every state.

@@ -1,4 +1,4 @@
-// Latencies and shares that the requests of a simulated run saw, and intervals over independent runs.
+// Latencies and shares over the requests of a simulated run, and intervals over independent runs.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// Bounds that a request must keep. Every request keeps a bound that is not given.
+/// Latency targets (service-level objectives). Every request meets a target that is not given.
 struct LoadTargets {
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
@@ -29,21 +29,21 @@ struct Latencies {
 struct RunNumbers {
   Latencies latency;  ///< arrival to last token
   Latencies ttft;     ///< arrival to first token
-  /// First token to last, divided by the tokens after the first; over requests with more than one token.
+  /// From first token to last, divided by the tokens after the first; over requests of several tokens.
   Latencies tpot;
-  double gap_mean = 0;  ///< time between emissions of a request; a round emits its tokens at once
+  double gap_mean = 0;  ///< time between a request's emissions; a round emits its tokens at once
   double gap_high = 0;
-  double kept = 0;  ///< share of requests that keep the targets
+  double kept = 0;  ///< share of requests that meet the targets
   double window_ms = 0;
   double requests = 0;  ///< measured requests
-  double asked = 0;     ///< output tokens of the measured requests
+  double asked = 0;     ///< their output tokens
   StepTotals totals;
 
   double tokens_per_second() const { return 1000 * static_cast<double>(totals.emitted) / window_ms; }
 };
 
-/// Computes the numbers of a run. The value at `percentile`, in (0, 100), is the smallest that this
-/// percentage of requests does not exceed.
+/// Computes a run's numbers. The value at `percentile`, in (0, 100), is the smallest that this percentage of
+/// requests does not exceed.
 RunNumbers numbers_of(const ServingRun& run, double percentile, const LoadTargets& targets);
 
 /// Returns the mean over runs with an interval by Student's t.
@@ -55,8 +55,7 @@ Interval over_runs(std::span<const RunNumbers> runs, double confidence, const Va
   return *ratio_interval(numbers, ones, confidence);
 }
 
-/// Returns the mean of the differences, first minus second, over pairs of runs. Empty where the runs do not
-/// differ enough to tell.
+/// Returns the mean of first minus second over pairs of runs; empty if runs differ too little to tell.
 template <class Value>
 std::optional<Interval> difference_over_runs(std::span<const RunNumbers> first,
                                              std::span<const RunNumbers> second, double confidence,

@@ -1,5 +1,5 @@
-// How long a step of a serving engine takes: from the costs of a pair of models, or as a linear function
-// fitted to measurements.
+// How long a step of a serving engine takes: by the costs of a pair, or by a linear function fitted to
+// measurements.
 #pragma once
 
 #include <vector>
@@ -9,31 +9,30 @@
 
 namespace speclab {
 
-/// Costs of a step besides the runs of both models.
+/// Costs of a step besides both models' runs.
 struct StepExtras {
   double step_ms = 0;         ///< scheduler and host, added to every step
   bool draft_follows = true;  ///< at gamma = 0 the draft also reads the new token, to keep its cache complete
 };
 
-/// Returns the time of a step. The target runs once over all positions of the step, prompts included, as if
-/// they were shared out evenly among its sequences: the roofline's work is exact for weights and caches, and
-/// attention in a mixed step is that of the mean lengths. The draft makes gamma tokens for each decoding
-/// sequence, in gamma runs or in one (DraftRuns), and reads the prompts. Replayed positions cost one more
-/// target run.
+/// Returns the time of a step. The target runs once over all positions, prompts included, as if they were
+/// spread evenly over its sequences: exact for the roofline's weights and caches, and attention of a mixed
+/// step is that of the mean lengths. The draft makes gamma tokens per decoding sequence, in gamma runs or in
+/// one (DraftRuns), and reads the prompts. Replayed positions cost another target run.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
-/// Returns the target's part alone, or the draft's part alone, for drafts made on another device
-/// (serving/server/draft_device.hpp). The draft device reads prompts while the target does.
+/// Return the target's and the draft's part of a step, for drafts made on another device
+/// (serving/server/draft_device.hpp), which reads prompts while the target does.
 StepTime target_time(const CostPair& costs, const StepExtras& extras);
 StepTime draft_time(const CostPair& costs);
 
-/// A point of an engine's measured curve: a step of this many tokens takes this long.
+/// A point of an engine's measured curve: the time of a step by its number of tokens.
 struct TokenPoint {
   double tokens = 0;
   double ms = 0;
 };
 
-/// The milliseconds of a step are the sum of these.
+/// The milliseconds of a step are the sum of these terms.
 struct LinearStep {
   double step = 0;                 ///< per step
   double sequence = 0;             ///< per decoding sequence
@@ -42,16 +41,16 @@ struct LinearStep {
   double context_token = 0;        ///< per cached token that is read
   double mixed = 0;                ///< per step that both decodes and reads prompts
   double speculation = 0;          ///< per step with gamma above 0
-  double idle_draft = 0;           ///< per step with gamma 0, where an engine runs its draft all the same
+  double idle_draft = 0;           ///< per step with gamma 0, for an engine that still runs its draft
   double draft_run = 0;            ///< per drafted token of a sequence (gamma times)
   double draft_sequence = 0;       ///< per drafted token and decoding sequence
   double draft_context_token = 0;  ///< per drafted token and cached token that the draft reads
-  /// Time of a step by its tokens, verified ones and prompts, in increasing order: linear between points,
-  /// constant below the first, and with the last slope beyond the last.
+  /// Time by the step's tokens (verified and prompts), points in increasing order: linear between them,
+  /// constant below the first, last slope continued beyond the last.
   std::vector<TokenPoint> by_tokens{};
 };
 StepTime step_time(const LinearStep& costs);
-/// Returns the time of the target's part where the draft has its own device.
+/// Returns the target's part, for a draft on its own device.
 StepTime target_time(const LinearStep& costs);
 StepTime draft_time(const LinearStep& costs);
 
