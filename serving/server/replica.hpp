@@ -1,7 +1,7 @@
-// One engine with continuous batching: every step decodes all running requests and reads as many tokens of
-// waiting prompts as still fit into the step (chunked prefill; Agrawal et al. 2023, Sarathi). It schedules as
-// vLLM does: running requests first, then waiting ones in their order. The cache consists of blocks; when
-// none is free, the request that was admitted last is put back and computed again.
+// One engine with continuous batching: a step decodes all running requests and reads as many tokens of
+// waiting prompts as still fit (chunked prefill; Agrawal et al. 2023, Sarathi). It schedules as vLLM does:
+// running requests first, then waiting ones in order. The cache consists of blocks; when none is free, the
+// request admitted last is preempted: it loses its blocks, waits again, and its tokens are recomputed.
 #pragma once
 
 #include <array>
@@ -20,31 +20,29 @@
 
 namespace speclab {
 
-/// How much acceptance the draft loses after steps in which it did not run. Engines that skip the draft at
-/// gamma = 0 save its time and leave holes in its cache.
+/// Acceptance that the draft loses after steps in which it did not run. Engines that skip the draft at gamma
+/// = 0 save its time and leave holes in its cache.
 struct StaleDraft {
-  /// The share of a token's acceptance rate that is lost when `window` tokens are missing; 0: none.
+  /// Fraction of a token's acceptance rate that is lost when `window` or more tokens are missing; 0: none.
   double loss = 0;
-  /// Number of missing tokens at which the whole loss is reached. As many tokens emitted with the draft undo
-  /// it.
+  /// Missing tokens at which the full loss is reached. As many tokens emitted with the draft undo it.
   std::uint32_t window = 1;
 };
 
 struct EngineOptions {
-  std::uint32_t max_sequences = 256;  ///< requests that run at a time
-  std::uint32_t step_tokens = 8192;   ///< maximum of tokens in a step, drafted ones included
+  std::uint32_t max_sequences = 256;  ///< most requests that run at a time
+  std::uint32_t step_tokens = 8192;   ///< most tokens in a step, drafted ones included
   std::uint64_t cache_blocks = 0;     ///< 0: no limit
   std::uint32_t block_tokens = 16;
-  /// Accepted tokens of a partly rejected draft are computed again (models with a recurrent state).
+  /// Recomputes the accepted tokens of a partly rejected draft (models with a recurrent state).
   bool replays = false;
-  double switch_ms = 0;  ///< added to a step whose gamma differs from that of the step before
+  double switch_ms = 0;  ///< added to a step whose gamma differs from the step before
   double wake_ms = 0;    ///< added to a step before which the engine was idle
   StaleDraft stale{};
-  /// Maximum of a sequence's cached tokens that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0:
-  /// all.
+  /// Most cached tokens per sequence that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0: all.
   std::uint32_t draft_budget = 0;
   StepTime time{};
-  std::optional<DraftDevice> draft_device{};  ///< only with FixedGamma; `time` and `stale` are then not read
+  std::optional<DraftDevice> draft_device{};  ///< needs FixedGamma; `time` and `stale` are then not read
 };
 
 /// Times of one served request.
@@ -56,7 +54,7 @@ struct Served {
 /// Sums over all steps.
 struct StepTotals {
   std::uint64_t steps = 0;
-  std::uint64_t decoding = 0;  ///< sequences summed over steps, which is the number of rounds
+  std::uint64_t decoding = 0;  ///< decoding sequences, summed over steps: the number of rounds
   std::uint64_t drafted = 0;
   std::uint64_t verified = 0;  ///< drafted tokens that were verified
   std::uint64_t prepared = 0;  ///< rounds whose drafts a draft device had prepared
@@ -64,7 +62,7 @@ struct StepTotals {
   std::uint64_t emitted = 0;
   std::uint64_t preempted = 0;
   std::uint64_t decoding_steps = 0;
-  std::uint64_t switches = 0;  ///< decoding steps whose gamma differs from that of the step before
+  std::uint64_t switches = 0;  ///< decoding steps whose gamma differs from the step before
   double busy_ms = 0;
   /// Running requests times the milliseconds of their steps.
   double running_ms = 0;
@@ -73,13 +71,13 @@ struct StepTotals {
   StepTotals& operator+=(const StepTotals& other);
 };
 
-/// A histogram of times between two emissions of a request, in bins of 1%. A round emits its tokens at once.
+/// A histogram of times between a request's emissions, in bins of 1%. A round emits its tokens at once.
 class GapHistogram {
  public:
   void add(double ms);
   GapHistogram& operator+=(const GapHistogram& other);
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
-  /// Returns the value that a fraction `share` of the gaps does not exceed, within 1%.
+  /// Returns the quantile that a fraction `share` of the gaps does not exceed, within 1%.
   double quantile(double share) const;
 
  private:
@@ -99,9 +97,9 @@ class Replica {
   std::uint64_t load() const { return waiting_.size() + running_.size(); }
   bool idle() const { return !in_step_; }
 
-  /// Begins a step at `now` and returns its end. Returns infinity when there is nothing to do.
+  /// Begins a step at `now` and returns its end; infinity if there is nothing to do.
   double begin_step(double now);
-  /// Ends the step, and appends requests that are complete to `whole`.
+  /// Ends the step; appends complete requests to `whole`.
   void end_step(double now, std::vector<std::uint32_t>& whole);
 
   const StepTotals& totals() const { return totals_; }
@@ -112,20 +110,19 @@ class Replica {
  private:
   struct Running {
     std::uint32_t request = 0;
-    /// Number of tokens still to read: those of the prompt and, if the request was put back, those that it
-    /// had emitted by then.
+    /// Tokens still to read: the prompt and, after a preemption, the tokens emitted before it.
     std::uint32_t unread = 0;
     std::uint32_t context = 0;  ///< tokens in the cache
     std::uint32_t out = 0;      ///< tokens emitted so far
     std::uint32_t rounds = 0;
-    std::uint32_t reads = 0;    ///< tokens of `unread` that this step reads
+    std::uint32_t reads = 0;    ///< `unread` tokens that this step reads
     std::uint32_t drafts = 0;   ///< drafted tokens that this step verifies
     std::uint32_t accepts = 0;  ///< accepted ones of `drafts`
     std::uint32_t blocks = 0;
     std::uint32_t stale = 0;  ///< tokens that the draft has missed
     bool prepared = false;    ///< a draft device has drafted the next round
-    /// Set for AdaptiveVerification only: how many drafted tokens of the previous round would have been
-    /// accepted; empty before the first round.
+    /// AdaptiveVerification only: how many of the previous round's drafted tokens would have been accepted;
+    /// empty before the first round.
     std::optional<std::uint32_t> accepts_before{};
     double last_ms = 0;  ///< time of the last emission
     RequestAcceptance own{};
@@ -140,8 +137,7 @@ class Replica {
     RequestAcceptance own{};
   };
 
-  /// Reserves cache for the running requests, then admits waiting ones while the step and the cache have
-  /// room.
+  /// Reserves cache for running requests, then admits waiting ones while step and cache have room.
   void admit();
   /// Returns the work of a step that drafts nothing.
   StepWork plain_work() const;
@@ -166,7 +162,7 @@ class Replica {
   std::uint64_t used_blocks_ = 0;
   std::uint32_t gamma_ = 0;
   std::uint32_t last_gamma_ = 0;
-  /// Time at which the draft device has drafted for the likely outcomes of the last step.
+  /// Time at which the draft device finished drafting for the last step's likely outcomes.
   double drafted_at_ = 0;
   bool any_decoded_ = false;
   bool in_step_ = false;

@@ -14,14 +14,14 @@ enum class Router { round_robin, least_loaded };
 struct ServerOptions {
   EngineOptions engine;
   std::uint32_t replicas = 1;
-  double front_ms = 0;  ///< from a request's arrival to its place in a queue: network, tokenisation
-  /// `least_loaded` takes the replica with the fewest requests, the first of equals.
+  double front_ms = 0;  ///< from a request's arrival to its queue: network, tokenisation
+  /// `least_loaded` takes the replica with the fewest requests, the first among equals.
   Router router = Router::least_loaded;
-  StepPolicy policy = FixedGamma{};  ///< each replica has its own copy
+  StepPolicy policy = FixedGamma{};  ///< each replica has a copy
   AcceptanceLaw acceptance = RoundLaw{};
 };
 
-/// Requests before the measured ones fill the server, and requests after them keep it filled.
+/// Requests before the measured ones fill the server; those after keep it filled.
 struct LoadSize {
   std::uint64_t measured = 10000;
   std::uint64_t before = 1000;
@@ -31,37 +31,36 @@ struct LoadSize {
 };
 
 struct ServingRun {
-  std::vector<Request> requests;  ///< the measured requests, with their arrivals
+  std::vector<Request> requests;  ///< measured requests, with their arrivals
   std::vector<Served> served;     ///< times of `requests`
-  /// Duration from the arrival of the first measured request to that of the first request after the measured
-  /// ones; if there is no such request, to the end.
+  /// From the arrival of the first measured request to that of the first request after the measured ones; if
+  /// there is none, to the end.
   double window_ms = 0;
-  double in_system_ms = 0;  ///< requests in queues and engines, times the milliseconds of the window
-  StepTotals totals;        ///< sums over steps that began in the window
+  double in_system_ms = 0;  ///< integral over the window of requests in queues and engines
+  StepTotals totals;        ///< over steps that began in the window
   GapHistogram gaps;
-  bool stopped = false;  ///< `control` ended the run; nothing else is filled in then
+  bool stopped = false;  ///< `control` ended the run; nothing else is set
 };
 
-/// Simulates the requests of the stream until all measured ones are served. The result depends on the
-/// arguments only. Progress counts requests. Throws std::invalid_argument when a request does not fit into
-/// the cache.
+/// Simulates the stream's requests until all measured ones are served. The result depends on the arguments
+/// alone. Progress counts requests. Throws std::invalid_argument if a request does not fit into the cache.
 ServingRun serve(const ServerOptions& options, const RequestStream& stream, const LoadSize& size,
                  std::uint64_t seed, const Control& control = {});
 
-/// Returns the seed of run `run` in a set of runs: a word drawn with `seed`, so that sets with neighbouring
-/// seeds share no run.
+/// Returns the seed of run `run` in a set: a word drawn with `seed`, so that sets with neighbouring seeds
+/// share no run.
 std::uint64_t run_seed(std::uint64_t seed, std::uint64_t run);
 
-/// Simulates the server when it is full, whatever the arrivals of the stream: there are twice as many clients
-/// as requests may run, and each sends its next request at once.
+/// Simulates a full server, ignoring the stream's arrivals: twice as many clients as requests may run, each
+/// sending its next request at once.
 ServingRun serve_full(ServerOptions options, RequestStream stream, std::uint64_t seed,
                       const Control& control = {});
-/// Returns the measured requests per second of their window; for a full server this is its capacity. 0 for a
-/// run that was stopped.
+/// Returns the measured requests per second of their window, which for a full server is its capacity; 0 for a
+/// stopped run.
 double requests_per_second(const ServingRun& run);
 
-/// A server with arrivals at this share of its capacity, or above, is overloaded: queues grow for as long as
-/// it runs, so its latencies measure the length of the run and not the server.
+/// At this share of its capacity or above a server is overloaded: queues grow without end, so latencies
+/// measure the length of the run, not the server.
 inline constexpr double overloaded_share = 0.98;
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// Policies that choose how many tokens a step drafts for every decoding sequence, as engines' sources have
-// them.
+// Policies that choose how many tokens a step drafts for every decoding sequence, after the sources of
+// engines.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace speclab {
 
-/// The input of a policy before a step.
+/// A policy's input before a step.
 struct DecodingBatch {
   std::uint32_t sequences = 0;
   std::uint32_t waiting = 0;  ///< requests that wait before this step admits any
   StepWork plain;             ///< work of this step at gamma = 0, prompts included
 };
 
-/// The outcome that a policy is told after a step.
+/// The outcome of a step, which a policy learns from.
 struct DecodedStep {
   std::uint32_t gamma = 0;
   std::uint32_t sequences = 0;
@@ -38,12 +38,12 @@ struct FixedGamma {
 };
 
 /// Chooses gamma by batch, as vLLM's num_speculative_tokens_per_batch_size and TensorRT-LLM's
-/// draft_len_schedule do; or by batch and mean context (vllm#48944).
+/// draft_len_schedule; or by batch and mean context (vllm#48944).
 struct GammaTable {
-  /// The first row that holds the batch and the context decides; if there is none, gamma is 0.
+  /// The first row that covers batch and context decides; without one, gamma is 0.
   struct Row {
-    std::uint32_t batch = 0;  ///< largest number of sequences
-    double context = 0;       ///< largest number of tokens per sequence; 0: any
+    std::uint32_t batch = 0;  ///< most sequences
+    double context = 0;       ///< most tokens per sequence; 0: any
     std::uint32_t gamma = 0;
   };
   std::vector<Row> rows;
@@ -58,8 +58,8 @@ struct GammaTable {
   void observe(const DecodedStep& /*outcome*/) {}
 };
 
-/// Chooses gamma[decoding][waiting] by the numbers of decoding and waiting requests; the last entry of each
-/// dimension holds beyond it. The optimum of a small queue is such a table (serving/queues/batch_queue.hpp).
+/// Chooses gamma[decoding][waiting] by the numbers of decoding and waiting requests; the last entry of a
+/// dimension also holds beyond it. A small queue's optimum is such a table (serving/queues/batch_queue.hpp).
 struct GammaByStateTable {
   std::vector<std::vector<std::uint32_t>> gamma;
 
@@ -71,14 +71,14 @@ struct GammaByStateTable {
 };
 
 /// SGLang's adaptive steps (python/sglang/srt/speculative/adaptive_spec_params.py at 015c872, 2026). The slot
-/// nearest to the batch decides; each slot has its candidates and its own moving average of accepted tokens
-/// per round. Every 5 steps, after the first 10, the average moves the slot up past candidates that it
-/// exceeds by half a token, or moves it down; a slot at 0 tries its next candidate.
+/// nearest to the batch decides; it has its own candidates for gamma and moving average of accepted tokens
+/// per round. Every 5 steps, after the first 10, the slot moves up past candidates that the average exceeds
+/// by half a token, or moves down; a slot at 0 tries its next candidate.
 struct EmaTiers {
   struct Slot {
     std::uint32_t batch = 1;
     std::vector<std::uint32_t> candidates{};  ///< increasing
-    double down = 0;                          ///< added to the threshold for going down
+    double down = 0;                          ///< added to the threshold for moving down
     std::size_t at = 0;                       ///< index of the current candidate
     double average = 0;
     std::uint32_t steps = 0;
@@ -132,8 +132,8 @@ struct EmaTiers {
   }
 };
 
-/// TensorRT-LLM's gate (pull request 12905): when the mean accepted tokens of the last `window` steps fall
-/// below `threshold`, drafting stops for good.
+/// TensorRT-LLM's gate (pull request 12905): drafting stops for good when the mean of accepted tokens over
+/// the last `window` steps falls below `threshold`.
 struct OneWayGate {
   std::uint32_t gamma = 0;
   std::uint32_t window = 100;  ///< steps
@@ -157,9 +157,9 @@ struct OneWayGate {
 };
 
 /// Chooses the gamma with the most expected tokens per millisecond (Liu et al. 2024, TurboSpec). The
-/// acceptance rate is a moving average of accepted over examined tokens, tokens follow by Leviathan et al.
-/// 2023, Eq. 1, and the time of a step is known to the policy. At gamma = 0 the rate cannot change, so one
-/// token is drafted every `probe` steps.
+/// acceptance rate is a moving average of accepted over examined tokens; tokens follow by Leviathan et al.
+/// 2023, Eq. 1; the time of a step is known. At gamma = 0 the rate cannot change, so one token is drafted
+/// every `probe` steps.
 struct GoodputGamma {
   std::uint32_t most = 8;
   double prior = 0.7;    ///< acceptance rate before the first observation
@@ -206,10 +206,10 @@ struct GoodputGamma {
   }
 };
 
-/// Knows how many tokens every sequence will accept, and chooses the gamma with the most tokens per
+/// Knows how many tokens each sequence will accept, and chooses the gamma with the most tokens per
 /// millisecond in this step; the target verifies only tokens that will be accepted. No engine can do this. It
-/// is not an upper bound for other policies: it looks one step ahead only, and counts the time of prompts
-/// that the step must read anyway.
+/// is not an upper bound for other policies: it looks one step ahead, and counts the time of prompts that the
+/// step must read anyway.
 struct Clairvoyant {
   std::uint32_t most = 8;
   StepTime time{};

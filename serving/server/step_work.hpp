@@ -6,19 +6,18 @@
 
 namespace speclab {
 
-/// Numbers are sums over all sequences of the step.
+/// Sums over the sequences of a step.
 struct StepWork {
   double decoding = 0;          ///< sequences that decode
-  double verified = 0;          ///< positions of the target's run for decoding sequences: gamma + 1 each
-  double prefilling = 0;        ///< sequences whose prompts are read
+  double verified = 0;          ///< positions of the target's run for decoding: gamma + 1 per sequence
+  double prefilling = 0;        ///< sequences that read prompts
   double prefilled = 0;         ///< tokens of prompts
-  double context = 0;           ///< cached tokens that are read, over all sequences
-  double decoding_context = 0;  ///< cached tokens that are read for decoding sequences
-  /// Cached tokens that a draft run reads for the decoding sequences: at most EngineOptions::draft_budget
-  /// each.
+  double context = 0;           ///< cached tokens read
+  double decoding_context = 0;  ///< cached tokens read for decoding sequences
+  /// Cached tokens that a draft run reads for decoding sequences, at most EngineOptions::draft_budget each.
   double draft_context = 0;
-  double drafts = 0;    ///< tokens drafted for each decoding sequence: gamma
-  double replayed = 0;  ///< positions that are computed again after a partial acceptance
+  double drafts = 0;    ///< tokens drafted per decoding sequence: gamma
+  double replayed = 0;  ///< positions recomputed after a partial acceptance
 };
 
 /// Returns the milliseconds of a step.
