@@ -1,4 +1,4 @@
-// Plans for a server under load: simulates policies of gamma at several rates of requests (serving/server).
+// Plans for a server under load: simulates policies of gamma at several request rates (serving/server).
 #pragma once
 
 #include <cstdint>
@@ -15,65 +15,65 @@
 
 namespace speclab {
 
-/// The server of a section "serving", for which policies and rates are compared.
+/// The server, policies and rates to compare.
 struct LoadQuestion : PlannedPair {
-  /// The section's policy joins the comparison unless it is fixed. Costs are those of this pair, and `rates`
-  /// replaces the section's arrivals.
+  /// Its policy joins the comparison unless it is fixed. This pair's costs and `rates` replace the section's
+  /// costs and arrivals.
   ServingSection server{};
   StepExtras extras{};
-  std::optional<double> alpha{};  ///< used where the section's acceptance has no rate
-  std::vector<double> rates{};    ///< requests per second; empty: ten rates, chosen from the capacity
-  /// True if the user did not set the number of measured requests: bursts then last for at least ten turns of
-  /// both phases.
+  std::optional<double> alpha{};  ///< used if the section's acceptance has no rate
+  std::vector<double> rates{};    ///< requests per second; empty: ten, chosen from the capacity
+  /// True if the user did not set the number of measured requests; runs with bursts then cover at least ten
+  /// of each phase.
   bool usual_size = false;
-  /// Share of the device's memory, which bounds caches where the section does not.
+  /// Share of the device's memory; bounds caches if the section does not.
   double memory_share = 0.9;
   int max_gamma = 8;
   std::uint64_t seed = 1;
   double confidence = 0.95;
 };
-/// Returns the question of a config with the section "serving"; other members keep their defaults. Throws
+/// Returns the question of a config's section "serving"; other members keep their defaults. Throws
 /// ConfigError for a section that cannot be planned for.
 LoadQuestion load_question(const Config& config, int max_gamma);
 
-/// One policy at one rate. Intervals are over runs; policies share the requests and random numbers of a run.
+/// A policy at one rate. Intervals are over runs; policies share a run's requests and random numbers.
 struct LoadPoint {
   double rate = 0;          ///< requests per second
-  bool overloaded = false;  ///< at `overloaded_share` of the capacity or above: no other number is known
+  bool overloaded = false;  ///< at `overloaded_share` of capacity or above; other numbers are then unknown
   std::optional<Interval> latency_mean{};  ///< ms, arrival to last token
-  std::optional<Interval> latency{};       ///< ms, at the percentile, as ttft, tpot and gap are
+  std::optional<Interval> latency{};       ///< ms, at the percentile, like ttft, tpot and gap
   std::optional<Interval> ttft{};
   std::optional<Interval> tpot{};
-  std::optional<Interval> gap{};         ///< between two emissions of a request, over all gaps
-  std::optional<Interval> kept{};        ///< share of requests that keep the targets
-  std::optional<Interval> over_plain{};  ///< mean latency minus plain decoding's, over pairs of runs
-  double batch = 0;                      ///< running requests, mean over busy time
+  std::optional<Interval> gap{};         ///< between a request's emissions, over all gaps
+  std::optional<Interval> kept{};        ///< share of requests that meet the targets
+  std::optional<Interval> over_plain{};  ///< mean latency minus that without speculation, over pairs of runs
+  double batch = 0;                      ///< running requests, averaged over busy time
   double gamma = 0;                      ///< drafted tokens per round
   double accepted = 0;                   ///< accepted tokens per round
   double utilisation = 0;                ///< share of time in steps
-  double preempted = 0;                  ///< mean times a request was put back
+  double preempted = 0;                  ///< mean preemptions per request
 };
 
 struct LoadPolicy {
   std::string name{};
   std::string sentence{};
   double capacity = 0;  ///< requests per second of a full server
-  /// The highest rate at which the percentile's share of requests keeps the targets, over runs. Empty without
-  /// targets, for a single rate, and if some run keeps them at no rate.
+  /// Highest rate, over runs, at which the percentile's share of requests meets the targets. Empty without
+  /// targets, for a single rate, and if a run meets them at no rate.
   std::optional<Interval> highest{};
   std::vector<LoadPoint> points{};
 };
 
-/// The best policy at one rate: the one with the largest share of requests that keep the targets, or without
-/// targets the least mean latency.
+/// The best policy at a rate: the largest share of requests that meet the targets; without targets, the least
+/// mean latency.
 struct LoadChoice {
   double rate = 0;
   std::string policy{};                       ///< empty if all policies are overloaded
-  std::vector<std::string> not_told_apart{};  ///< policies whose difference from it may be chance
+  std::vector<std::string> not_told_apart{};  ///< policies that differ from it by no more than chance
 };
 
-/// A table of gamma for one range of mean contexts: above those of the table before it, and up to `context`
-/// tokens. A `context` of 0 means all longer ones.
+/// Gamma by batch for mean contexts up to `context` tokens (0: all longer ones) and above those of the table
+/// before.
 struct ContextTable {
   double context = 0;
   std::vector<BatchRange> rows{};  ///< gamma by batch
@@ -85,9 +85,9 @@ struct LoadPlan : MemoryFit {
   std::string acceptance;
   std::string costs;
   std::optional<std::string> draft_device;  ///< in words
-  /// Maximum of a sequence's cached tokens that a draft run reads.
+  /// Most cached tokens per sequence that a draft run reads.
   std::optional<std::uint32_t> draft_budget;
-  /// Tokens of cache in a replica with a draft; empty if there is no limit.
+  /// Cache tokens of a replica with a draft; empty: unlimited.
   std::optional<std::uint64_t> cache_tokens;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
@@ -97,13 +97,13 @@ struct LoadPlan : MemoryFit {
   int runs = 0;
   std::vector<LoadPolicy> policies;
   std::vector<LoadChoice> best;  ///< one per rate
-  /// From the rate `off_from` on, plain decoding has a lower mean latency than any fixed gamma. At
-  /// `on_until`, the rate before it, it has not. Both are empty if a fixed gamma is better at the highest
-  /// rate; `on_until` is also empty if plain decoding is better at every rate.
+  /// From the rate `off_from` on, decoding without speculation has a lower mean latency than any fixed gamma;
+  /// at `on_until`, the rate before it, not. Both are empty if a fixed gamma is better at the highest rate;
+  /// `on_until` is also empty if none is better at any rate.
   std::optional<double> off_from;
   std::optional<double> on_until;
-  std::vector<BatchRange> table;  ///< gamma by batch, for the mean context
-  /// Gamma by batch and context; empty if it does not depend on the context.
+  std::vector<BatchRange> table;  ///< by batch, for the mean context
+  /// By batch and context; empty if gamma does not depend on the context.
   std::vector<ContextTable> context_tables;
   std::vector<ServerSetting> settings;
   std::vector<std::string> warnings;
@@ -112,11 +112,11 @@ struct LoadPlan : MemoryFit {
 template <>
 const Typed<LoadPlan>& described();
 
-/// Simulates every policy at every rate, in parallel. Returns nothing when `control` ended it. Progress
-/// counts requests.
+/// Simulates every policy at every rate, in parallel. Progress counts requests. Returns nothing if `control`
+/// ended it.
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control);
-/// Estimates the number of requests in all simulations. It is not known in advance how many the search for
-/// highest rates and the choice of rates will take.
+/// Estimates the number of simulated requests. The search for highest rates and the choice of rates take a
+/// number that is not known in advance.
 std::uint64_t load_work(const LoadQuestion& question);
 
 Listing load_text(const LoadPlan& plan);

@@ -1,5 +1,5 @@
-// The families of the section "serving": laws of acceptance, policies of gamma, and costs of a step. Each
-// kind is one entry in acceptance_kinds.cpp, policy_kinds.cpp or cost_kinds.cpp.
+// The families of the section "serving": acceptance laws, policies of gamma, and step costs. Each kind is an
+// entry in acceptance_kinds.cpp, policy_kinds.cpp or cost_kinds.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace speclab {
 struct ServingSection;
 
 struct AcceptanceRequest {
-  std::optional<double> alpha;  ///< alpha of the config
+  std::optional<double> alpha;  ///< the config's alpha
   std::uint32_t gamma = 0;
-  std::uint32_t max_drafted = 0;  ///< longest draft of the policy
+  std::uint32_t max_drafted = 0;  ///< the policy's longest draft
 };
 struct AcceptanceKind : KindInfo {
   struct Common {};
   /// Makes the law. Throws ConfigError for parameters that define no law.
   std::function<AcceptanceLaw(const SelectedKind& selected, const AcceptanceRequest& request)> make;
-  bool of_one_gamma = false;  ///< the law holds only for drafts of "gamma" tokens
+  bool of_one_gamma = false;  ///< holds only for drafts of "gamma" tokens
 };
 Family<AcceptanceKind>& acceptance_family();
 
@@ -39,36 +39,35 @@ struct StepPolicyKind : KindInfo {
   struct Common {};
   /// Throws ConfigError if the policy cannot serve the section.
   std::function<StepPolicy(const SelectedKind& selected, const StepPolicyRequest& request)> make;
-  /// Returns the longest draft; null: gamma.
+  /// Returns the policy's longest draft; null: gamma.
   std::function<std::uint32_t(const SelectedKind& selected)> max_drafted = nullptr;
-  bool verifies_part = false;  ///< not every drafted token is verified
-  bool ahead = false;          ///< decides one step ahead, so that a draft device can draft for the decision
+  bool verifies_part = false;  ///< does not verify every drafted token
+  bool ahead = false;          ///< decides a step ahead, so that a draft device can draft for it
 };
 Family<StepPolicyKind>& step_policy_family();
 
-/// How long steps take: `step` with one device, `target` and `draft` with a device for each model.
+/// Times of a step: `step` on one device, `target` and `draft` with a device for each.
 struct StepTimes {
   StepTime step;
-  StepTime target;  ///< without the draft's runs
+  StepTime target;  ///< without draft runs
   StepTime draft;
 };
 StepTimes step_times(const CostPair& costs, const StepExtras& extras);
 
-/// Costs of a step that follow from the costs of a pair of models.
+/// Step costs that follow from a pair's costs.
 struct PairStepCosts : PairCosts {
   double step_ms = 0;
   bool idle_draft = true;  ///< the draft also runs at gamma = 0
 };
 struct StepCostKind : KindInfo {
   struct Common {};
-  /// Throws ConfigError if a step takes no time, or if gamma is above 0 and there is no draft.
+  /// Throws ConfigError if steps take no time, or if gamma is above 0 without a draft.
   std::function<StepTimes(const SelectedKind& selected, std::uint32_t gamma)> make;
-  bool of_pair = false;  ///< the parameters are of type PairStepCosts
+  bool of_pair = false;  ///< parameters are of type PairStepCosts
 };
 Family<StepCostKind>& step_cost_family();
 
-/// The operation to which c refers: c is a fraction of a target run of one sequence with this many tokens
-/// before it.
+/// The operation that c refers to: a target run of one sequence with this many tokens before it.
 inline constexpr Operation served_operation{1, 1024};
 
 template <class Entry>

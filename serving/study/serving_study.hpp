@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// Engine options. The added members are keys of the config from which other options are computed.
+/// Engine options. The added members are config keys from which other options are computed.
 struct EngineSection : EngineOptions {
   std::uint32_t replicas = 1;
   double front_ms = 0;
@@ -22,8 +22,7 @@ struct EngineSection : EngineOptions {
   std::uint32_t stale_window = 1;
 };
 
-/// A draft on its own device. Exactly one of `hit` and `rank_shares` gives the probability of prepared
-/// drafts.
+/// A draft on its own device. Exactly one of `hit` and `rank_shares` states how often drafts are prepared.
 struct DraftDeviceSection {
   std::optional<double> hit;
   std::optional<std::vector<double>> rank_shares;
@@ -53,46 +52,46 @@ struct ServingSection {
   double percentile = 95;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
-  OrderedMap<double> measured;  ///< measured on such a server, by names of ServingNumber
+  OrderedMap<double> measured;  ///< measured on such a server; names of ServingNumber
 };
 
-/// Returns the law of acceptance at `gamma`, with `alpha` where the section has no rate.
+/// Returns the acceptance law at `gamma`; `alpha` is used if the section has no rate.
 AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha);
-/// Returns the section's server. Throws ConfigError if the section describes none that works.
+/// Returns the section's server. Throws ConfigError if it would not work.
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
                         const StepTimes& times);
-/// Returns the server of a config, with its acceptance and costs.
+/// Returns a config's server, with its acceptance and costs.
 ServerOptions server_of(const Config& config);
 
-/// Returns the section's requests. Throws ConfigError unless the section says when they arrive.
+/// Returns the section's requests. Throws ConfigError unless it says when they arrive.
 RequestStream stream_of(const ServingSection& section);
 /// Returns the same requests at another rate per second.
 RequestStream at_rate(RequestStream stream, const ServingSection& section, double requests_per_second);
 LoadSize size_of(const ServingSection& section);
 
-/// A number of the simulation, and the measured number where there is one. Times are in milliseconds.
+/// A simulated number, and its measured value if there is one. Times are in ms.
 struct ServingNumber {
   std::string name;
-  std::optional<Interval> simulated{};  ///< empty if the number is not known in this state of the cell
+  std::optional<Interval> simulated{};  ///< empty if unknown in this state of the cell
   std::optional<double> measured{};
 };
 
-/// The state in which requests arrive at `overloaded_share` of the full server's capacity, or faster.
+/// State: requests arrive at `overloaded_share` of the full server's capacity, or faster.
 inline constexpr const char* overloaded_state = "overloaded";
-/// The state in which the measured requests, or those before them, are too few for any result.
+/// State: too few requests were measured, or came before those, for any result.
 inline constexpr const char* too_short_state = "too short";
 
 struct ServingResult {
-  std::optional<std::string> state{};  ///< one of the two states above; empty: the server keeps up
-  /// The numbers of the server. If it is overloaded, they are those of the full server, or, if no requests
-  /// follow the measured ones, those of a benchmark with these requests.
+  std::optional<std::string> state{};  ///< one of the states above; empty: the server keeps up
+  /// The server's numbers. If overloaded, those of the full server or, if no requests follow the measured
+  /// ones, those of a benchmark with these requests.
   std::vector<ServingNumber> numbers{};
 };
 
 template <>
 const Typed<ServingResult>& described();
 
-/// Uses results only.
+/// Returns the presentation, which reads results alone.
 Presentation serving_presentation();
 
 }  // namespace speclab
