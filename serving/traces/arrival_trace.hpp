@@ -1,4 +1,4 @@
-// Reads requests that a server recorded.
+// Reads requests recorded by a server.
 #pragma once
 
 #include <string>
@@ -13,9 +13,8 @@ namespace speclab {
 ///   JSON lines with timestamp in milliseconds, input_length and output_length (kvcache-ai/Mooncake,
 ///     FAST25-release/traces);
 ///   CSV of seconds,prompt,output with or without a header.
-/// Columns must stand in the order of the header, and a header must have exactly these names. A request
-/// without tokens on one side counts as one token there. Throws UsageError, which names the line, for fewer
-/// than two requests and if all arrive at once.
+/// Columns must stand in this order, and a header must have exactly these names. A side without tokens counts
+/// as one token. Throws UsageError, naming the line, for fewer than two requests, and if all arrive at once.
 Trace read_trace(const std::string& file);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Reads recorded rounds of speculative decoding, with the draft's confidence in each of its tokens.
+// Reads recorded rounds, with the draft's confidence in each token.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 namespace speclab {
 
 /// Reads JSON lines such as {"accepted": 2, "confidences": [0.9, 0.8, 0.3], "weight": 1}: how many drafted
-/// tokens were accepted, and for each drafted token the probability, by the draft, that it is accepted given
-/// that all tokens before it are. Rounds without a weight count equally. Throws UsageError, which names the
-/// line and the value.
+/// tokens were accepted, and for each drafted token the draft's probability that it is accepted given that
+/// all before it are. Rounds without a weight count equally. Throws UsageError, naming the line and value.
 RecordedRounds read_confident_rounds(const std::string& file);
 
 }  // namespace speclab
