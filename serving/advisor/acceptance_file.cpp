@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// A warning is given if more than this share of positions was not drafted in the rounds of totals.
+/// Largest share of positions that rounds of totals may leave undrafted without a warning.
 constexpr double short_share = 0.01;
 
 AcceptanceFile file_of(ModelLog log) {
@@ -52,7 +52,7 @@ AcceptanceFile file_of(ModelLog log) {
   if (static_cast<double>(log.short_by) > short_share * all) {
     const auto accepted = static_cast<double>(log.counts.total_accepted());
     const auto examined = static_cast<double>(log.counts.total_examined());
-    // An upper bound on the number of positions that count as rejected but were never drafted.
+    // Upper bound on positions that count as rejected but were never drafted.
     const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
     found.warnings.push_back(fmt::format(
         "{:.1f}% of the positions were not drafted, since some rounds were shorter than {}: what was not drafted counts as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would tell",
@@ -88,8 +88,8 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
   return found;
 }
 
-/// Returns the acceptance of the model named, or of the only one. Acceptance differs between models, so
-/// models are never summed.
+/// Returns the acceptance of the named model, or of the only one. Models are never summed, because their
+/// acceptance differs.
 AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
   std::map<std::string, AcceptanceFile> found = by_model(std::move(logs), file);
   if (!model.empty()) {
@@ -111,7 +111,7 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
                    found.size(), each);
 }
 
-/// Returns the first format that the log has.
+/// Returns the first format that fits.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
   if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
   std::string reasons;

@@ -45,7 +45,7 @@ namespace {
 
 constexpr int least_measured_gamma = 8;
 
-/// Returns the config without a sweep over gamma, and without parts that only affect what is shown.
+/// Returns the config without a sweep over gamma and without parts that only affect what is shown.
 Config without_gamma_axis(Config config) {
   if (!config.sweep) return config;
   std::erase_if(*config.sweep, [](const auto& axis) { return axis.first == "/gamma"; });
@@ -60,8 +60,8 @@ std::optional<double> stated_alpha(const Config& config) {
   return config.alpha;
 }
 
-/// Throws ConfigError unless the rule decides position by position: only then does acceptance at a position,
-/// measured with one gamma, hold for another gamma.
+/// Throws ConfigError unless the rule decides position by position. Only then does acceptance at a position,
+/// measured with one gamma, hold for another.
 void require_positions(const AnyRule& rule) {
   if (rule->decides_by_position()) return;
   throw ConfigError(
@@ -76,7 +76,7 @@ AcceptanceFile totals_of(const Tally& tally) {
     reached -= tally.accepted_lengths[length];
     accepted.push_back(reached);
   }
-  // If no round accepted all that it drafted, the last drafted position was examined but never accepted.
+  // If no round accepted all its drafted tokens, the last position was examined but never accepted.
   const auto gamma = static_cast<std::size_t>(tally.rounds == 0 ? 0 : tally.drafted / tally.rounds);
   if (accepted.size() < gamma) accepted.push_back(0);
   return {{}, count_positions(tally.rounds, accepted)};
@@ -136,7 +136,7 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
     if (const auto alpha = stated_alpha(config)) {
       one.acceptance = {{*alpha, *alpha, *alpha}, "given"};
     } else {
-      // A plan decodes. For a recording, the experiment acceptance would make models that cannot decode.
+      // A plan decodes, while for a recording the experiment acceptance would make models that cannot.
       Config decoded = config;
       decoded.experiment = find_experiment("decode");
       const auto setup = jobs.setup(decoded);

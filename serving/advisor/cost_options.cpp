@@ -18,8 +18,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Declares the options for the keys of costs. --method is declared elsewhere, with the verbs that print
-/// settings.
+/// Declares the options for the keys of costs, except --method, which verbs that print settings declare.
 void add_options(po::options_description& options, bool of_draft) {
   const ObjectType& costs = *pair_costs_type().type->object();
   for (const Field& field : costs.fields()) {
@@ -29,8 +28,7 @@ void add_options(po::options_description& options, bool of_draft) {
   }
 }
 
-/// Runs `work`, and reports an error about a key as an error about its option: --drafter if that gives the
-/// draft.
+/// Runs `work`; reports an error about a key as one about its option (--drafter, if that gives the draft).
 template <class Work>
 auto by_option(const std::string& draft, const Work& work) {
   try {

@@ -25,7 +25,7 @@ void add_eagle3(Transformer& model, const ModelKeys& keys) {
     keys.refuse("draft_vocab_size", fmt::format("{}; expected 1 to {}", model.draft_vocab, model.vocab));
 }
 
-/// The keys of dflash_config may also stand beside it, as block_size does in the first heads.
+/// The first heads have the keys of dflash_config beside it, like block_size.
 void add_dflash(Transformer& model, const ModelKeys& keys) {
   static const Json nothing = Json::object();
   const bool nested = keys.has("dflash_config") && keys.object["dflash_config"].is_object();

@@ -99,8 +99,8 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
     low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / longest)));
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, most)));
   }
-  // Most rounds are full. Among equally good numbers of rounds the smallest is taken, for which the fewest
-  // rounds are short.
+  // Most rounds are full, so among equally good numbers of rounds the smallest is taken: it leaves the fewest
+  // rounds short.
   constexpr std::uint64_t max_tried = 10000;
   high = std::min(high, low + max_tried);
   std::vector<std::uint64_t> best;
@@ -124,7 +124,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
       best_rounds = total;
     }
   }
-  // Allows for three decimals of each rate, and for one whole token.
+  // Allows for three decimals of each rate and for one token.
   const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
   if (least_misfit > allowed) throw disagree();
   for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);

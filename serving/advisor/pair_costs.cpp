@@ -66,7 +66,7 @@ const char* words(HeadKind kind) {
                                     : "a DFlash head";
 }
 
-/// Returns the draft that a preset or a config.json names, and sets the method by which it drafts.
+/// Returns the draft of a preset or a config.json, and sets its drafting method.
 Transformer named_draft(const PairCosts& costs, const std::string& path, const Transformer& target,
                         PlannedPair& pair) {
   Transformer model = model_named(costs.draft, path + "/draft");
@@ -211,7 +211,7 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
     pair.costs.draft = times_of(costs.draft_times);
     return pair;
   }
-  // Each draft run takes a fixed time: c times a plain target run at the batch of the question.
+  // Each draft run takes c times a target run over one token at the batch of the question.
   pair.costs.draft =
       ConstantCost{costs.c ? *costs.c * run_ms(pair.costs.target, {1, at.batch, at.context}) : 0};
   if (costs.c && pair.cost_from != "given") pair.cost_from = "given; the target by its " + pair.cost_from;

@@ -17,9 +17,9 @@ namespace speclab {
 
 namespace {
 
-/// Below this gain, a policy that changes gamma is not worth its effort.
+/// Smallest gain for which changing gamma during decoding is worth the effort.
 constexpr double adaptive_threshold = 0.05;
-/// Larger batches favour shorter drafts, so the search over batches considers at most this length.
+/// Longest draft in the search over batches; larger batches favour shorter drafts.
 constexpr std::size_t longest_in_batches = 32;
 
 std::size_t at(int gamma) { return static_cast<std::size_t>(gamma); }
@@ -40,7 +40,7 @@ std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Draf
   return rows;
 }
 
-/// Adds the findings of a log: of its rounds, or of means only.
+/// Adds results of a log of rounds, or of means.
 void add_log(const Acceptance& known, double confidence, DrafterPlan& plan) {
   if (!known.log) return;
   const AcceptanceFile& log = *known.log;
@@ -72,8 +72,8 @@ bool reads_text_alone(DraftMethod method) {
   return method == DraftMethod::draft || method == DraftMethod::ngram;
 }
 
-/// Returns the largest gamma to consider. Throws UsageError if the user asks for a gamma that the drafter
-/// cannot draft.
+/// Returns the largest gamma to consider. Throws UsageError if the drafter cannot draft as many tokens as the
+/// user asks for.
 int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   if (!drafter.most_drafted) return settings.max_gamma;
   if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
@@ -84,14 +84,14 @@ int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   return std::min(settings.max_gamma, *drafter.most_drafted);
 }
 
-/// Speedups by gamma, by the i.i.d. formula and, where a log has measured acceptance, by that.
+/// Speedups by gamma, by the i.i.d. formula and, if a log gives it, by measured acceptance.
 struct Curves {
   SpeedupCurve iid;
   std::optional<SpeedupCurve> measured = {};
   bool by_measured = false;  ///< the i.i.d. formula is rejected
 
   const SpeedupCurve& used() const { return by_measured ? *measured : iid; }
-  /// Returns the curve that reaches `gamma`: beyond the positions of the log this is the i.i.d. formula.
+  /// Returns the curve to use at `gamma`: beyond the log's positions, the i.i.d. formula.
   const SpeedupCurve& reaching(int gamma) const { return gamma <= used().last() ? used() : iid; }
 };
 
@@ -105,8 +105,9 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                                                       : positional_tokens(log.rounds, settings.confidence),
                                    max_gamma, drafter.costs, settings.at);
   curves.by_measured = found->positions_rejected();
-  // Rounds are dependent because the text has easy and hard stretches. A head drafts from its own states, so
-  // the tokens it accepts at a position of the text depend on where its round began; it is not replayed.
+  // Rounds are dependent because some passages of text are easier than others. The log is replayed only for
+  // drafts that read the text alone: a head drafts from its own states, so acceptance at a position depends
+  // on where the round began.
   if (!found->rounds_rejected() || !reads_text_alone(drafter.method)) return curves;
   SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, max_gamma, drafter.costs, settings.at);
   if (replay.last() < 1) return curves;
@@ -115,15 +116,14 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
   return curves;
 }
 
-/// Returns costs with c for a run of one token, or for the best gamma if one run drafts all tokens.
+/// Returns costs with c for a run of one token or, if one run drafts all tokens, for the best gamma.
 PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
   const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
   return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
           in_one_run};
 }
 
-/// Adds the best gamma, those around it, the one that the user asks about, and the choice by the other model
-/// of acceptance.
+/// Adds the best gamma, its neighbours, the user's gamma, and the choice by the other model of acceptance.
 void add_choice(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
   const SpeedupCurve& curve = curves.used();
@@ -163,8 +163,8 @@ void add_bounds(const Drafter& drafter, const PlanSettings& settings, const Curv
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
 }
 
-/// Adds the findings about the device and, if costs depend on the batch, gamma by batch and the largest batch
-/// at which each gamma pays.
+/// Adds device results and, if costs depend on the batch, gamma by batch and the largest batch at which each
+/// gamma pays.
 void add_device(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
   const CostPair& costs = drafter.costs;
@@ -186,7 +186,7 @@ void add_device(const Drafter& drafter, const PlanSettings& settings, const Curv
   if (plan.asked) plan.asked->batch_limit = limit_of(plan.asked->gamma);
 }
 
-/// Warns if the choice is at the edge of a log or beyond it, and says what to log next.
+/// Warns if the best gamma is at the edge of a log or beyond, and says what to log next.
 void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& known, int gamma,
                       bool by_positions) {
   const int longest = known.longest_logged;
@@ -210,8 +210,8 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
   warnings.push_back(std::move(sentence));
 }
 
-/// Returns a sentence about the largest gain that any choice of gamma could bring. By positions it never
-/// drafts more than the log did.
+/// Returns a sentence about the largest gain that any choice of gamma could bring; by positions, for drafts
+/// no longer than the log's.
 std::string bound_sentence(double gain, bool by_positions) {
   const std::string bound = fmt::format(
       "a policy that drafted exactly what will be accepted{}, and paid for it, would be {:.{}f}% faster",
@@ -243,7 +243,7 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool
   return sentences;
 }
 
-/// Adds settings of servers, unless speculation does not fit or does not pay.
+/// Adds server settings, unless speculation does not fit or does not pay.
 void add_settings(const Drafter& drafter, const SpeedupCurve& curve, DrafterPlan& plan) {
   if (plan.fits_reason || plan.best.gamma == 0) return;
   ServedPlan served = served_plan(drafter, plan.best.gamma);

@@ -23,8 +23,7 @@ namespace {
 constexpr std::size_t whole_table = 0;
 constexpr double tera = 1e12;
 
-/// Returns the preset with this name. Names are in lower case, but upper case is accepted. `instead` says
-/// what else may be given.
+/// Returns the preset with this name, in lower or upper case. `instead` says what else may be given.
 template <class Preset>
 const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& path,
                     const char* noun, const char* instead = "") {

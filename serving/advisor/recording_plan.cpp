@@ -37,7 +37,7 @@ SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format,
 namespace {
 
 constexpr std::size_t max_listed_sequences = 1000;
-/// The largest gamma for policies, and for rules whose work grows with the square of gamma.
+/// Largest gamma for policies, and for rules whose work grows with gamma squared.
 constexpr std::size_t max_of_square = 32;
 /// The policy "heuristic" of Hugging Face's assisted generation.
 constexpr std::int32_t heuristic_start = 5;
@@ -91,8 +91,8 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
   return rows;
 }
 
-/// Returns the policy "heuristic" as a function of its state. The policy is called as a drafter would call
-/// it, but without rows, which it does not use.
+/// Returns the policy "heuristic" as a function of its state. Calls it as a drafter would, but without rows,
+/// which it does not use.
 StatePolicy heuristic_policy(std::int32_t cap) {
   const HeuristicPolicy policy(std::min(heuristic_start, cap), cap);
   const auto gamma = [policy](std::size_t state) {
@@ -109,7 +109,7 @@ StatePolicy heuristic_policy(std::int32_t cap) {
           }};
 }
 
-/// Compares policies, if a draft run takes c and verification is free; otherwise only gammas are compared.
+/// Compares policies if a draft run takes c and verification is free; otherwise compares only gammas.
 std::vector<RecordedPolicy> policy_rows(const Recording& recording, const RecordedCurve& curve,
                                         RecordedRule rule, double c) {
   const std::size_t tokens = recording.size();
@@ -134,8 +134,8 @@ std::vector<RecordedPolicy> policy_rows(const Recording& recording, const Record
           {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
 }
 
-/// Returns the expected rounds of each sequence at the best gamma, keyed by the sequence's first token; empty
-/// if the recording does not determine rounds.
+/// Returns each sequence's expected rounds at the best gamma, by its first token; empty if the recording does
+/// not determine rounds.
 std::map<std::size_t, double> rounds_by_sequence(const RecordingPlan& plan, const Recording& recording,
                                                  const RecordingRule& rule) {
   std::map<std::size_t, double> found;
@@ -222,8 +222,8 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
       given.push_back(given_before);
     }
     plan.metrics = acceptance_metrics(mean_round(accepted));
-    // Each unconditional rate is over the rounds with that many tokens left, so ratios of neighbours would
-    // compare different rounds; `given` is over the same rounds.
+    // Each unconditional rate is over rounds with that many tokens left, so ratios of neighbours would
+    // compare different rounds; `given` is over the same ones.
     plan.metrics->by_position_given = given;
   }
   if (constant(costs) && draft_runs(costs) == DraftRuns::a_token && !recording.by_depth()) {

@@ -1,4 +1,4 @@
-// The words, tables and figures of `speclab plan recording`.
+// Texts, tables and figures of `speclab plan recording`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_tasks = 30;
 
-/// Returns a note with the best gamma by whole rounds, if the ends of short sequences cost much.
+/// Returns a note with the best gamma over rounds that no text end cuts short, if such ends cost much.
 std::string end_effect(const RecordingPlan& plan) {
   constexpr double much = 0.02;
   const RecordedGamma* best = nullptr;

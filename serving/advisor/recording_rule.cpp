@@ -1,4 +1,4 @@
-// Decides which rules a recording can answer for, and says why it cannot for others.
+// Decides which rules a recording can be used for, and says why not for others.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

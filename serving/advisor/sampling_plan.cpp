@@ -65,7 +65,7 @@ double overlap_of(const SampledRows& rows, const Adjustment& how) {
   return sum;
 }
 
-/// Returns the mean of one value per context. Sequences are independent of one another.
+/// Returns the mean of one value per context. Sequences are independent.
 Interval mean_of(const SampledRows& rows, const std::vector<double>& values, double confidence) {
   if (rows.sequence.empty()) {
     double sum = 0;

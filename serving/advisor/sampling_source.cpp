@@ -45,8 +45,8 @@ void adjust_rows(std::vector<double>& rows, std::size_t vocab, const Adjustment&
 
 double log_or_none(double probability) { return std::min(0.0, std::log(probability)); }
 
-/// Returns the log-probability columns of one sequence. `match` accepts a drafted token with probability q
-/// whatever p is, which is min(1, p q / p); its draft column is therefore p q.
+/// Returns the log-probability columns of one sequence. `match` accepts a drafted token with probability q,
+/// whatever p is. Since q = min(1, p q / p), its draft column is p q.
 Recording columns(const Text& text, std::size_t first, std::size_t last, std::span<const double> target,
                   std::span<const double> draft, std::size_t vocab, TextRule rule) {
   Recording made;
@@ -61,9 +61,8 @@ Recording columns(const Text& text, std::size_t first, std::size_t last, std::sp
   return made;
 }
 
-/// Sets rows.tokens for rows in the contexts of a text that was drawn from the target. It returns the tokens
-/// of the rounds that do not reach the end of the text, divided by the number of these rounds. Sequences are
-/// independent.
+/// Sets rows.tokens for contexts of a text drawn from the target: tokens over number of rounds, of rounds
+/// that the end of the text does not cut short. Sequences are independent.
 void add_tokens(SampledRows& rows, const std::shared_ptr<const Text>& text) {
   rows.tokens = [text, target = rows.target, vocab = rows.vocab](TextRule rule, std::span<const double> draft,
                                                                  int gamma, double confidence) {
@@ -90,8 +89,7 @@ struct Contexts {
   std::vector<double> draft;
 };
 
-/// Returns all contexts, of the last `memory` tokens, that can follow the prompts; empty if there are too
-/// many.
+/// Returns all contexts (last `memory` tokens) that can follow the prompts; empty if there are too many.
 std::optional<Contexts> contexts_of(const Model& target, const Model& draft, std::size_t memory,
                                     const std::vector<std::vector<Token>>& prompts, double most) {
   Contexts found;
@@ -157,7 +155,7 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
                             const TextSize& size) {
   const auto vocab = static_cast<std::size_t>(target.vocab());
   const std::size_t contexts = size.sequences * size.tokens;
-  // Counts the rows of both models, and those of the draft as it samples.
+  // Counts both models' rows, and the draft's as sampled.
   const double bytes = 3.0 * sizeof(double) * static_cast<double>(contexts) * static_cast<double>(vocab);
   if (bytes > max_bytes) {
     throw UsageError(
@@ -229,8 +227,7 @@ SampledRows rows_of(const std::vector<TopRows>& recorded) {
   return rows;
 }
 
-/// Returns a source whose rounds are known at `text_temperature` without filters, because the text was drawn
-/// so.
+/// Returns a source whose rounds are known at `text_temperature` without filters, as the text was drawn.
 SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> text, double text_temperature,
                                const std::string& what) {
   rows.share.assign(rows.target.size() / rows.vocab,

@@ -1,4 +1,4 @@
-// The words, the table and the figure of `speclab plan sampling`.
+// Texts, the table and the figure of `speclab plan sampling`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,8 +51,7 @@ std::string error_note(const SamplingPlan& plan) {
 
 }  // namespace
 
-/// Returns the best of the rows under the first row's setting: by tokens, or by acceptance if no text is
-/// known.
+/// Returns the best row under the first row's setting: by tokens or, if no text is known, by acceptance.
 std::string sampling_headline(const SamplingPlan& plan) {
   const auto value = [](const SamplingRow& row) {
     return row.tokens_per_target_step ? row.tokens_per_target_step->estimate : row.acceptance.estimate;

@@ -1,6 +1,6 @@
-// Commands of servers are data: server_settings.json. Names in angle brackets are replaced by the values of
-// `values_of`. An entry holds for the methods that it lists (without a list, for all), "if" a value is not
-// empty, or "unless" it is not empty.
+// Server commands are data: server_settings.json. `values_of` gives the values of names in angle brackets. An
+// entry holds for the methods that it lists (without a list, for all), "if" a value is not empty, or "unless"
+// it is not empty.
 
 #include "serving/advisor/server_settings.hpp"
 
@@ -55,7 +55,7 @@ std::string file_of(const std::string& repository) {
   return shell_word(repository.substr(repository.rfind('/') + 1) + ".gguf");
 }
 
-/// Returns an empty text for 0, which a server takes for "do not force".
+/// Returns "" for 0, which a server takes for "do not force".
 std::string forced(double accepted) { return accepted == 0 ? "" : fmt::format("{:.4g}", accepted); }
 
 void add_ranges(const ServedPlan& plan, Texts& values) {
@@ -72,9 +72,9 @@ void add_ranges(const ServedPlan& plan, Texts& values) {
     by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
   }
   values["ranges"] = fmt::format("{}", fmt::join(ranges, ", "));
-  // For TensorRT-LLM: now a key is the largest batch of its range, and nothing is drafted beyond the last
-  // one. In older versions it was the smallest batch, a key 1 with max_draft_len was required, and a length
-  // of 0 switched drafting off.
+  // For TensorRT-LLM a key is the largest batch of its range, and nothing is drafted beyond the last. In
+  // older versions it was the smallest batch, a key 1 with max_draft_len was required, and length 0 switched
+  // drafting off.
   values["by last"] = fmt::format("{}", fmt::join(by_last, ", "));
   if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_planned_draft(plan))
     values["by first"] = fmt::format("{}", fmt::join(by_first, ", "));
@@ -116,7 +116,7 @@ bool applies(const Json& entry, const std::string& method, const Texts& values) 
   return !(entry.contains("if") && is_empty("if")) && !(entry.contains("unless") && !is_empty("unless"));
 }
 
-/// Returns the lines of a server for the form of a method, with `more` where the form has room for it.
+/// Returns a server's lines for one form of a method, with `more` where the form has room.
 std::vector<std::string> setting_lines(const Json& server, const std::string& form, const std::string& more,
                                        Texts values) {
   values["more"] = filled(more, values);
@@ -158,7 +158,7 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
   for (const Json& older : server.value("older", Json::array())) {
     if (applies(older, method, values)) setting.older.push_back({older["versions"], {with(older, "")}});
   }
-  // A server cannot simulate acceptance for a lookup, which does not draft if it finds nothing.
+  // A server cannot simulate acceptance for n-grams, which draft nothing if they find nothing.
   if (plan.accepted.empty() || plan.method == DraftMethod::ngram) return setting;
   for (const Json& synthetic : server.value("synthetic", Json::array())) {
     if (applies(synthetic, method, values))

@@ -71,7 +71,7 @@ TreeCosts costs_at(const TreeQuestion& question, const Operation& at) {
   return costs;
 }
 
-/// The fastest tree and the fastest chain; empty if plain decoding is as fast.
+/// The fastest tree and chain; empty if drafting nothing is as fast.
 struct BestTrees {
   std::optional<Candidate> tree;
   std::optional<Candidate> chain;
@@ -117,7 +117,7 @@ TreeRow row_of(const BestTrees& best, int batch) {
   return row;
 }
 
-/// Returns the speedup of an earlier choice at this batch; empty if it loses more than little_loss.
+/// Returns an earlier choice's speedup at this batch; empty if it loses more than little_loss.
 std::optional<double> still_good(const std::optional<Candidate>& chosen, double best, const CostPair& costs,
                                  const Operation& at) {
   const double speedup = chosen ? speedup_of(*chosen, costs, at) : 1;

@@ -1,4 +1,4 @@
-// The words, the table and the figure of `speclab plan tree`.
+// Texts, the table and the figure of `speclab plan tree`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

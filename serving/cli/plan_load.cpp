@@ -25,12 +25,12 @@ namespace {
 
 /// An option that is a key of the section "serving", or of an object or a kind in it.
 struct KeyOption {
-  std::string section;  ///< of the help
+  std::string section;  ///< its section in the help
   std::string option;
   std::string parent;
   std::string kind;
   std::string key;
-  const char* sentence = nullptr;  ///< replaces the key's sentence where plan load means something else
+  const char* sentence = nullptr;  ///< replaces the key's sentence if plan load means something else
 
   std::string path() const { return fmt::format("/serving/{}{}{}", parent, parent.empty() ? "" : "/", key); }
 };
@@ -73,11 +73,11 @@ const std::vector<KeyOption>& key_options() {
   return all;
 }
 
-/// Returns defaults of plan load that replace those of the section.
+/// Returns plan load's own defaults, which replace the section's.
 Json base_section() { return {{"length_variation", 1}, {"requests", 1000}}; }
 
-/// Returns a section by its key. It asks the sections and not the description of a config: that description
-/// is made once, and options are declared before other programs have added their sections.
+/// Returns a section by its key. Reads the list of sections, not the config's description: that is made once,
+/// and options are declared before other programs have added sections.
 const SectionKind& section_named(const std::string& key) {
   return *std::ranges::find(section_kinds(), key, &SectionKind::key);
 }
@@ -115,7 +115,7 @@ std::vector<double> rates_of(const Values& values) {
   return rates;
 }
 
-/// Returns the section that the options give, without any default.
+/// Returns the section from the options, without defaults.
 Json given_section(const Values& values) {
   Json section = Json::object();
   for (const KeyOption& one : key_options()) {
@@ -130,8 +130,8 @@ Json given_section(const Values& values) {
   return section;
 }
 
-/// Returns the config of one server: from the options, then the changes of --set, then the defaults of plan
-/// load. `section` becomes the section without the defaults.
+/// Returns the config of one server: the options, then the changes by --set, then plan load's defaults.
+/// `section` becomes the section without defaults.
 Config config_of(const Values& values, Json& section) {
   Json document{
       {"title", "a server under load"}, {"experiment", "serving"}, {"serving", given_section(values)}};
@@ -172,7 +172,7 @@ LoadQuestion question_of(const Values& values) {
   return question;
 }
 
-/// Runs `work`, and reports an error about a key as an error about the option that gives the key.
+/// Runs `work`; reports an error about a key as one about the option that gives it.
 template <class Work>
 auto by_option(const Values& values, const Work& work) {
   try {

@@ -19,7 +19,7 @@ namespace speclab {
 
 namespace {
 
-/// Returns the given config, or one made from two GGUF files, to measure by the clock.
+/// Returns the given config, or one for two GGUF files, to be timed.
 Config config_to_measure(const Values& values) {
   Config config;
   if (values.has("config")) {

@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-/// Returns the drafted tokens per round if rates are meant as accepted / drafted; empty if they are alpha.
+/// Returns the drafted tokens per round if rates are accepted / drafted; empty if they are alpha.
 std::optional<double> drafted_option(const Values& values) {
   constexpr double longest = 1000;
   return values.has("of-drafted") ? std::optional(checked_number(values, "of-drafted", 1, longest))

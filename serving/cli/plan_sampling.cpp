@@ -19,8 +19,8 @@ namespace {
 
 constexpr double max_temperature = 100;
 
-/// Returns the numbers of a list such as "1" or "0.5,1", each from `least` to `most`; for an integral T they
-/// must be whole.
+/// Returns the numbers of a list such as "1" or "0.5,1", each from `least` to `most`; integers for an
+/// integral T.
 template <class T>
 std::vector<T> numbers_of(const Values& values, const char* name, double least, double most) {
   if (!values.has(name)) return {};

@@ -80,7 +80,7 @@ class Queue {
   }
 
  private:
-  /// Returns P[a decoding request is not complete after its round]: each token is its last with probability 1
+  /// Returns P[a decoding request is not complete after its round]: each token is the last with probability 1
   /// / mean.
   double goes_on(std::uint32_t gamma) const {
     const double on = 1 - 1 / queue_.mean_output;

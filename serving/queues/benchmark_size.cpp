@@ -29,7 +29,7 @@ Moments round_tokens(double alpha, std::uint32_t gamma) {
   return {mean, second - mean * mean};
 }
 
-/// Boost computes no noncentral t beyond this. There the test misses nothing, except at extreme levels.
+/// Boost's limit on noncentral t. Beyond it the test misses nothing, except at extreme levels.
 constexpr double largest_shift = 5e4;
 
 /// Returns the power of Student's two-sided t-test at this noncentrality.
@@ -90,7 +90,7 @@ double requests_needed(const PerRequest& first, const PerRequest& second, double
     few = enough;
     enough *= 2;
   }
-  // Beyond 2^53 there is no number between two neighbours.
+  // Beyond 2^53 no double lies between two neighbours.
   for (;;) {
     const double middle = std::floor((few + enough) / 2);
     if (middle <= few || middle >= enough) return enough;

@@ -22,7 +22,7 @@ PhiloxWords words_at(std::uint64_t seed, std::uint16_t slot, std::uint32_t round
   return philox_words(seed, 0, use_and_slot(Draw{Use::accept, slot}), round, request);
 }
 
-/// A step along the text: the draft for this position is accepted or not, and the next position has a state.
+/// A step along the text: whether the draft for this position is accepted, and the next position's state.
 struct TextStep {
   bool accepted;
   std::uint8_t next;
@@ -147,7 +147,7 @@ RequestAcceptance AcceptanceDraws::begin(std::uint32_t request) const {
     while (own.state < last && left >= classes->classes[own.state].share)
       left -= classes->classes[own.state++].share;
   } else if (const auto* text = std::get_if<TextLaw>(&law_)) {
-    // Draws the first state from the stationary law of the chain.
+    // Draws the first state from the chain's stationary distribution.
     const double total = text->leaves[0] + text->leaves[1];
     const double hard = total > 0 ? text->leaves[0] / total : 0;
     own.state = open_unit(words_at(seed_, rate_slot, 0, request).first) < hard ? 1 : 0;
@@ -178,7 +178,7 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
   if (const auto* recorded = std::get_if<RecordedRounds>(&law_)) {
     const std::uint32_t all = std::min(round_at(*recorded, u).accepted, gamma);
     if (keep == 1) return all;
-    // Where the draft has missed text, each token keeps only the part `keep` of its acceptance probability.
+    // If the draft has missed text, a token keeps the fraction `keep` of its acceptance probability.
     const double kept = open_unit(words_at(seed_, round_slot, round, request).second);
     std::uint32_t count = 0;
     for (double power = keep; count < all && kept < power; power *= keep) ++count;

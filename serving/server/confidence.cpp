@@ -18,9 +18,8 @@ struct Edge {
   double rest;  ///< 1 - value
 };
 
-/// Returns where the distribution function of Beta(a, b) reaches `share`, by bisection in log odds. For
-/// correlations near 1 most of the mass is so near to 0 and to 1 that boost's inverse (1.74) does not find
-/// the place.
+/// Returns the quantile of Beta(a, b) at `share`, by bisection in log odds. For correlations near 1 most of
+/// the mass lies so near to 0 and 1 that boost's inverse (1.74) fails.
 Edge beta_quantile(double a, double b, double share) {
   double low = -700;
   double high = 700;
@@ -59,14 +58,14 @@ std::vector<double> confidence_classes(double correlation, double rate) {
   double before = 0;
   for (std::size_t i = 1; i <= classes; ++i) {
     const double share = static_cast<double>(i) / classes;
-    // The mean of confidence over the classes so far. Above one half it is computed from the distance to 1.
+    // Mean of confidence over the classes so far; above one half computed from the distance to 1.
     double sum = rate;
     if (i < classes) {
       const Edge edge = beta_quantile(a, b, share);
       sum = edge.value < 0.5 ? rate * boost::math::ibeta(a + 1, b, edge.value)
                              : share - (1 - rate) * boost::math::ibetac(b + 1, a, edge.rest);
     }
-    // Keeps classes that differ only by rounding in order.
+    // Keeps the order of classes that differ only by rounding.
     means.push_back(std::clamp((sum - before) * classes, means.empty() ? 0.0 : means.back(), 1.0));
     before = sum;
   }
@@ -125,8 +124,7 @@ void ConfidenceLaw::survival(std::uint64_t seed, std::uint32_t request, std::uin
     if (size > 1 && j <= accepted) {
       chosen = (j < accepted ? position.if_accepted : position.if_rejected).at(u);
     } else if (size > 1) {
-      // A drafted token after a rejected one cannot be accepted, and its confidence does not depend on the
-      // rejection.
+      // After a rejected token none can be accepted; its confidence does not depend on the rejection.
       chosen = std::min(static_cast<std::size_t>(u * static_cast<double>(size)), size - 1);
     }
     survival[j] = all *= position.confidence[chosen];

@@ -48,8 +48,7 @@ std::vector<std::vector<double>> likeliest_hits(const AcceptanceLaw& law, std::s
   std::vector<std::vector<double>> all;
   for (std::uint32_t gamma = 0; gamma <= max_gamma; ++gamma) {
     const std::vector<double> accepted = accepted_shares(law, gamma);
-    // Shares do not rise with the rank, so the likeliest outcome of each k that is not yet taken is the next
-    // rank.
+    // Shares do not rise with the rank, so for each k the most likely outcome not yet taken is the next rank.
     std::vector<std::size_t> taken(accepted.size());
     std::vector<double> hit(accepted.size());
     const auto next = [&](std::size_t k) {

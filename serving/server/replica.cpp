@@ -36,8 +36,8 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
 }
 
 void GapHistogram::add(double ms) {
-  // The bin is kept from call to call: all sequences of a step have the same gap, except those that were put
-  // back.
+  // The bin is kept from call to call, because all sequences of a step have the same gap unless they were
+  // preempted.
   if (ms != last_ms_) {
     last_ms_ = ms;
     last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / least_gap_ms) / log_bin)));
@@ -90,15 +90,15 @@ std::uint32_t Replica::drafts_of(const Running& one) const {
   return options_.draft_device && options_.draft_device->plain_after_miss && !one.prepared ? 0 : gamma_;
 }
 
-/// Decides whether the device drafted for this outcome: `accepted` of `drafts` drafted tokens accepted.
+/// Decides whether the device drafted for this outcome: `accepted` of `drafts` tokens.
 void Replica::prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const {
   if (!options_.draft_device) return;
   const double hit = options_.draft_device->hit[drafts][accepted];
   one.prepared = draws_.drafted_for(one.request, one.rounds, hit);
 }
 
-/// Makes room for `tokens` in the cache of running_[index] by putting back requests that were admitted after
-/// it. Returns false when the request itself was put back.
+/// Makes room for `tokens` in the cache of running_[index] by preempting requests that were admitted after
+/// it. Returns false if the request itself was preempted.
 bool Replica::reserve(std::size_t index, std::uint32_t tokens) {
   if (options_.cache_blocks == 0) return true;
   const std::uint32_t needed = blocks_of(tokens, options_.block_tokens);
@@ -161,7 +161,7 @@ std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
   return best;
 }
 
-/// Decides which drafts of all sequences are verified, and how many of them are accepted.
+/// Decides which drafts are verified, and how many of them are accepted.
 void Replica::verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain) {
   std::vector<VerifiedSequence> sequences;
   double sampling = 0;
@@ -192,8 +192,8 @@ double Replica::draft_context(std::uint32_t tokens) const {
   return options_.draft_budget == 0 ? tokens : std::min(tokens, options_.draft_budget);
 }
 
-/// Returns the milliseconds of a step whose drafts come from the draft device. The device begins to draft for
-/// the next step when the target's run begins.
+/// Returns the milliseconds of a step with drafts from the draft device, which begins to draft for the next
+/// step when the target's run begins.
 double Replica::step_with_device(const DraftDevice& device, const StepWork& work, double now) {
   const std::uint32_t gamma = std::get<FixedGamma>(policy_).gamma;
   StepWork missed;
@@ -220,8 +220,8 @@ double Replica::step_with_device(const DraftDevice& device, const StepWork& work
 }
 
 void Replica::admit() {
-  // The cache must hold the tokens that a decoding request may accept. This step's gamma is chosen only after
-  // the batch is known, so the gamma of the step before counts (vLLM's lookahead slots).
+  // The cache must hold the tokens that a decoding request may accept. This step's gamma is chosen only once
+  // the batch is known, so the previous step's counts (vLLM's lookahead slots).
   const std::uint32_t ahead = last_gamma_ + 1;
   std::uint32_t tokens = 0;
   const auto preempted = totals_.preempted;

@@ -77,7 +77,7 @@ class Clock {
     if (const auto* poisson = std::get_if<PoissonArrivals>(&arrivals_)) {
       now_ += exponential(words, poisson->per_second);
     } else if (const auto* bursty = std::get_if<BurstyArrivals>(&arrivals_)) {
-      // Exponential waits have no memory, so a wait that the end of the phase cuts off is drawn anew.
+      // Exponential waits are memoryless, so a wait that a phase's end cuts off is drawn anew.
       while (true) {
         const double rate = in_burst_ ? bursty->burst_per_second : bursty->quiet_per_second;
         const double wait = rate > 0 ? exponential(words, rate) : std::numeric_limits<double>::infinity();

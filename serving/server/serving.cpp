@@ -15,7 +15,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// One run. Events change its members.
+/// One run.
 class Server {
  public:
   Server(const ServerOptions& options, const RequestStream& stream, const LoadSize& size, std::uint64_t seed)
@@ -52,7 +52,7 @@ class Server {
       const double arrival = next_arrival();
       if (arrival <= *next) {
         move_to(arrival);
-        // Takes all requests that arrive at this time before a step begins.
+        // All requests that arrive at this time enter before a step begins.
         while (arrived_ < requests_.size() && next_arrival() == arrival) arrive();
       } else {
         move_to(*next);
@@ -67,7 +67,7 @@ class Server {
   }
 
  private:
-  /// Throws for a request that does not fit into an empty cache: it would be put back forever.
+  /// Throws for a request that does not fit into an empty cache: it would be preempted forever.
   void check_cache() const {
     const EngineOptions& engine = options_.engine;
     if (engine.cache_blocks == 0) return;

@@ -19,8 +19,8 @@ void survival_of(const AdaptiveVerification& policy, const AcceptanceDraws& draw
   for (std::size_t j = 0; j < survival.size(); ++j) survival[j] = all *= said[j];
 }
 
-/// Gives `budget` to the drafts with the largest survival; among equal ones to earlier positions, then to
-/// requests admitted earlier. A request's survival does not rise, so each request gets a prefix of its draft.
+/// Gives `budget` to the drafts with the largest survival; among equals to earlier positions, then to
+/// requests admitted earlier. A request's survival does not rise, so each gets a prefix of its draft.
 void share_out(std::span<const double> survival, std::size_t gamma, std::size_t budget,
                std::span<VerifiedSequence> sequences) {
   struct DraftSlot {

@@ -1,4 +1,4 @@
-// The laws of acceptance of the section "serving".
+// The acceptance laws of the section "serving".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ AcceptanceKind rounds_law() {
 /// Requests of one class.
 struct RequestClass {
   double share = 0;
-  /// Acceptance rate by position, each given that all tokens before it are accepted; the last rate also holds
+  /// Acceptance rates by position, each given that all tokens before it are accepted; the last also holds
   /// beyond.
   std::vector<double> positions;
 };
@@ -98,7 +98,7 @@ AcceptanceKind classes_law() {
       });
 }
 
-/// Makes a kind for a law with a given mean, such as engines simulate for benchmarks.
+/// Makes a kind for a law with a given mean, as engines simulate for benchmarks.
 AcceptanceKind mean_law(const char* name, const char* sentence,
                         RoundLaw (*law)(double mean, std::uint32_t gamma)) {
   struct P {

@@ -1,4 +1,4 @@
-// The costs of a step of the section "serving".
+// The step costs of the section "serving".
 #include <fmt/format.h>
 
 #include "experiments/base/format/config_error.hpp"

@@ -119,8 +119,8 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
     plan.cache_tokens = cache;
 }
 
-/// Returns a number by which points are compared, smaller is better: the share of requests that keep the
-/// targets (negated) if there are targets, else mean latency.
+/// Returns a number by which points are compared, smaller is better: minus the share of requests that meet
+/// the targets, or without targets the mean latency.
 double badness(const LoadPoint& point) {
   if (point.kept) return -point.kept->estimate;
   return point.latency_mean->estimate;
@@ -150,7 +150,7 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
     }
     plan.best.push_back(choice);
   }
-  // Plain decoding takes over at the lowest rate such that it is better there and at every higher rate.
+  // The lowest rate from which on decoding without speculation is better, at it and every higher rate.
   const LoadPolicy& plain = plan.policies.front();
   for (std::size_t r = rates; r-- > 0;) {
     bool pays = false;
@@ -168,7 +168,7 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
   }
 }
 
-/// The common part of all runs of a plan.
+/// The part that all runs of a plan share.
 struct Simulation {
   const LoadQuestion& question;
   const RequestStream& stream;
@@ -176,8 +176,8 @@ struct Simulation {
   const Control& control;
 
   std::size_t runs() const { return question.server.runs; }
-  /// Simulates run `i` of a candidate at a rate. All candidates and rates share the requests and random
-  /// numbers of run `i`. Returns nothing when `control` ended it.
+  /// Simulates run `i` of a candidate at a rate. All candidates and rates share its requests and random
+  /// numbers. Returns nothing if `control` ended it.
   std::optional<RunNumbers> run(std::size_t candidate, double rate, std::size_t i) const {
     const ServingRun run = serve(servers[candidate], at_rate(stream, question.server, rate),
                                  load_size(question, rate), run_seed(question.seed, i), control);
@@ -186,8 +186,8 @@ struct Simulation {
   }
 };
 
-/// Returns the highest rate at which run `i` keeps the targets, by bisection between the simulated rates; 0
-/// if it keeps them at no rate.
+/// Returns the highest rate at which run `i` meets the targets, by bisection between the simulated rates; 0
+/// if at none.
 double highest_rate(const Simulation& simulation, std::size_t candidate, std::size_t i,
                     std::span<const double> rates, std::span<const std::vector<RunNumbers>> runs,
                     double capacity) {
@@ -229,7 +229,7 @@ void find_highest_rates(const Simulation& simulation, std::span<const double> ra
   }
 }
 
-/// Returns settings of servers for the table by batch; empty if it never drafts.
+/// Returns server settings for the table by batch; empty if it never drafts.
 std::vector<ServerSetting> settings_of(const LoadQuestion& question, const std::vector<BatchRange>& table) {
   int longest = 0;
   for (const BatchRange& range : table) longest = std::max(longest, range.gamma);
@@ -315,7 +315,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (fit.fits_reason) return plan;
   }
   std::vector<ContextTable> tables;
-  // A draft device drafts for a step before the step begins, so no policy can change that draft.
+  // A draft device drafts before the step begins, so no policy can change that draft.
   if (!question.server.draft_device) {
     plan.table = batch_table(question, context);
     tables = context_tables(question, context);

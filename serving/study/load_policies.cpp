@@ -142,8 +142,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
       table_of({{0, by_batch}}));
   if (tables.size() > 1)
     add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
-  // SGLang's policy changes the number of draft runs. It is left out if a single run drafts all tokens, since
-  // the number is then always one.
+  // SGLang's policy changes the number of draft runs, which is always one if a single run drafts all tokens.
   if (draft_runs(question.costs) == DraftRuns::a_token)
     add("SGLang's steps", "its default slots by batch, adjusted by the accepted tokens", most,
         policy_of({{"kind", "sglang"}}));

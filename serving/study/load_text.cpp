@@ -1,4 +1,4 @@
-// The words, tables and figures of `speclab plan load`.
+// Texts, tables and figures of `speclab plan load`.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -85,7 +85,7 @@ struct AdaptiveKeys {
   double step_ms = 0;
 };
 
-/// Returns the law of the draft's confidences; empty if confidences are recorded with rounds.
+/// Returns the distribution of the draft's confidences; empty if confidences are recorded with rounds.
 std::optional<ConfidenceLaw> confidence_of(const AdaptiveKeys& known, const std::string& path,
                                            const StepPolicyRequest& request) {
   if (std::holds_alternative<RecordedRounds>(request.law)) {
@@ -133,8 +133,8 @@ StepPolicyKind adaptive_verification() {
   return kind;
 }
 
-/// Returns the table with the least mean latency if the server is small and memoryless. Throws ConfigError
-/// otherwise.
+/// Returns the table with the least mean latency. Throws ConfigError unless the server is small and
+/// memoryless.
 GammaByState optimal_table(const std::string& path, const StepPolicyRequest& request) {
   const ServingSection& section = request.section;
   const auto refuse = [&](const std::string& why) {

@@ -27,9 +27,9 @@ struct CellRuns {
   std::optional<std::string> state = {};
 };
 
-/// Returns whether the measured requests are too few. They are if no time passes while they arrive. With open
-/// arrivals they are also if fewer tokens are emitted in that time than they ask for: the requests before
-/// them have then not filled the server.
+/// Returns true if the measured requests are too few: if they all arrive at once; or if, with open arrivals,
+/// fewer tokens are emitted while they arrive than they ask for, since the requests before them then have not
+/// filled the server.
 bool too_short(std::span<const RunNumbers> runs, bool open) {
   constexpr double confidence = 0.999;
   constexpr double enough = 0.95;
@@ -61,7 +61,7 @@ CellRuns run_all(const Config& config, const ServerOptions& server, const Contro
     if (first.stopped) throw Stopped{};
     if (*rate >= overloaded_share * requests_per_second(first)) all.state = overloaded_state;
   }
-  // A run without requests after the measured ones is a benchmark, which ends when all of them are served.
+  // A run without requests after the measured ones is a benchmark: it ends when all are served.
   if (all.state && size.after > 0) {
     run_each(full);
     control.progress(size.all() * section.runs);
@@ -126,7 +126,7 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
   return all;
 }
 
-/// At the start all clients send a request at once. The server is not in its steady state until as many
+/// At the start all clients send a request at once. The server reaches its steady state only after as many
 /// requests have been answered.
 void check_size(const ServingSection& section) {
   const LoadSize size = size_of(section);
@@ -147,8 +147,8 @@ void check_measured(const ServingSection& section) {
   }
 }
 
-/// Returns whether a number is meaningful in this state of the server. Waits of a full server grow with the
-/// run, unless the run is a benchmark, which has no requests after the measured ones.
+/// Returns true if a number is meaningful in this state. Waits of a full server grow with the run, unless it
+/// is a benchmark, which has no requests after the measured ones.
 bool is_known(const std::optional<std::string>& state, const LoadSize& size, const std::string& number) {
   if (state == too_short_state) return false;
   if (state != overloaded_state || size.after == 0) return true;

@@ -58,11 +58,10 @@ std::string state_note(const Result& result) {
   return note;
 }
 
-/// The largest error of the simulation, in percent of the measured number, at which a number counts as
-/// predicted.
+/// Largest error, in percent of the measured number, at which a simulated number counts as predicted.
 constexpr double close_percent = 10;
 
-/// Returns whether a table of several cells shows the number. results.csv has all numbers.
+/// Returns true if tables of several cells show the number; results.csv has all.
 bool shown(const ServingNumber& number) {
   const std::string& name = number.name;
   if (name.ends_with(" p50")) return false;
@@ -70,7 +69,7 @@ bool shown(const ServingNumber& number) {
   return name == "latency mean" || name == "tokens/s" || name == "accepted" || name == "targets kept";
 }
 
-/// Returns a table with a row per cell and a column per number; for a single cell, with a row per number.
+/// Returns a table with a row per cell and a column per number; for one cell, a row per number.
 Table table_of(const Result& result, const std::string& id) {
   Table table{id + "-numbers", result.title, {}};
   table.note = fmt::format("Times in milliseconds; ± is the {} interval over runs.",
@@ -84,7 +83,7 @@ Table table_of(const Result& result, const std::string& id) {
     }
     return table;
   }
-  // Names differ between cells, by percentile and by targets.
+  // Names differ between cells by percentile and targets.
   std::vector<std::string> names;
   for (const auto& [index, cell, own] : served_cells(result)) {
     for (const ServingNumber& number : own.numbers) {
@@ -129,7 +128,7 @@ std::optional<double> set_number(const CellResult& cell, const std::string& path
   return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
 }
 
-/// Returns the swept path with the most different numbers; empty if no path has two of them.
+/// Returns the swept path with the most distinct numbers; empty if none has two.
 std::optional<std::string> axis_of(const Result& result) {
   std::optional<std::string> axis;
   std::size_t most = 1;
@@ -146,7 +145,7 @@ std::optional<std::string> axis_of(const Result& result) {
   return axis;
 }
 
-/// Returns the settings of a cell besides the axis, such as "policy gate".
+/// Returns a cell's settings besides the axis, such as "policy gate".
 std::string series_name(const CellResult& cell, const std::vector<std::string>& paths,
                         const std::string& axis) {
   std::string name;
@@ -160,7 +159,7 @@ std::string series_name(const CellResult& cell, const std::vector<std::string>& 
   return name.empty() ? "simulated" : name;
 }
 
-/// Returns the series with this name. Appends it if there is none.
+/// Returns the series with this name, new if there is none.
 Series& series_named(Figure& figure, const std::string& name, SeriesStyle style) {
   const auto found = std::ranges::find(figure.series, name, &Series::name);
   return found != figure.series.end() ? *found

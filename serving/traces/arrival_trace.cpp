@@ -30,7 +30,7 @@ std::uint32_t tokens_in(double tokens, const std::string& where) {
   return std::max(1U, static_cast<std::uint32_t>(tokens));
 }
 
-/// Returns whether `text` has a digit wherever `pattern` has a d, and the pattern's own characters elsewhere.
+/// Returns true if `text` has a digit wherever `pattern` has a d, and the same character elsewhere.
 bool matches(std::string_view text, std::string_view pattern) {
   return std::equal(text.begin(), text.end(), pattern.begin(), pattern.end(), [](char c, char expected) {
     return expected == 'd' ? c >= '0' && c <= '9' : c == expected;

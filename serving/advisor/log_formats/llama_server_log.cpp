@@ -1,7 +1,7 @@
-// Reads llama-server's log. "statistics NAME: ... #gen drafts = 87, #gen tokens = 259, #acc tokens = 167, ...
-// #acc rate/pos = (...)" counts by drafter since the start of the server; "draft acceptance = 0.64479 ( 167
-// accepted / 259 generated), mean acceptance length = 2.92, acceptance rate per position = (...)" is about
-// one request. Statistics have exact counts, so they are preferred.
+// Reads llama-server's log. A line "statistics NAME: ... #gen drafts = 87, #gen tokens = 259, #acc tokens =
+// 167, ... #acc rate/pos = (...)" has a drafter's exact counts since the server's start, and is preferred. A
+// line "draft acceptance = 0.64479 ( 167 accepted / 259 generated), mean acceptance length = 2.92, acceptance
+// rate per position = (...)" is about one request.
 #include <nlohmann/json.hpp>
 
 #include <utility>
@@ -22,7 +22,7 @@ std::string not_llama_server_log(const LogSource& source) {
                      request_marker);
 }
 
-/// Counters of one drafter.
+/// One drafter's counters.
 struct LlamaStatistics {
   TextLine line;
   std::uint64_t rounds = 0;
@@ -60,7 +60,7 @@ ModelLogs read_statistics(const LogSource& source) {
     const LlamaStatistics now{line, count_after(line, statistics_marker), count_after(line, "#gen tokens ="),
                               count_after(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
     LlamaStatistics& before = last[name];
-    // Counters that fall show that the server was restarted.
+    // Counters fall only when the server restarts.
     if (now.rounds < before.rounds) add_statistics(logs[name], before);
     before = now;
   }
@@ -68,9 +68,9 @@ ModelLogs read_statistics(const LogSource& source) {
   return logs;
 }
 
-/// Returns the number of rounds of a request with `emitted` tokens, from its mean length of two decimals.
-/// Each run of the target, except the prompt's, is a round unless it drafted nothing. If the digits allow the
-/// number of these runs, it is taken. Each round drafts at least one token.
+/// Returns the number of rounds of a request with `emitted` tokens, from its mean length with two decimals.
+/// Each target run after the prompt is a round unless it drafted nothing, so the number of these runs is
+/// taken if the digits allow it. Each round drafts at least one token.
 std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint64_t drafted,
                                std::uint64_t emitted) {
   const auto sum = static_cast<double>(accepted);

@@ -11,10 +11,10 @@ namespace {
 
 constexpr const char* timing_key = "draft_n_accepted";
 
-/// Returns the number of rounds of an answer with `emitted` tokens (0: not known). llama-server drafts at
-/// most up to the token before the last one. If the runs of the target, except the prompt's, can explain
-/// `drafted`, then each of them drafted, except one for the last token, if there was one. If `drafted` is
-/// smaller than that, as with n-grams, all rounds are taken as full.
+/// Returns the number of rounds of an answer with `emitted` tokens (0: unknown). llama-server drafts at most
+/// up to the token before the last. If the target's runs after the prompt explain `drafted`, each of them
+/// drafted, except one for the last token, if there was one. If `drafted` is smaller, as with n-grams, takes
+/// all rounds as full.
 std::uint64_t rounds_drafting(std::uint64_t gamma, std::uint64_t drafted, std::uint64_t accepted,
                               std::uint64_t emitted) {
   const std::uint64_t full = (drafted + gamma - 1) / gamma;

@@ -1,6 +1,6 @@
-// Reads the histogram tgi_request_skipped_tokens of Hugging Face Text Generation Inference: the tokens of a
-// step beyond the first, which are the accepted ones. The first step of a request reads its prompt, and
-// counts as one with no token accepted.
+// Reads the histogram tgi_request_skipped_tokens of Hugging Face Text Generation Inference: a step's tokens
+// beyond the first, which are the accepted ones. A request's first step reads the prompt and counts as one
+// that accepted none.
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 

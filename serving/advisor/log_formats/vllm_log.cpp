@@ -24,7 +24,7 @@ ModelLogs read_vllm_log(const LogSource& source) {
     if (line.text.find(vllm_marker) == std::string::npos || rates_at == std::string::npos) continue;
     const auto length = number_after(line.text, "Mean acceptance length:");
     if (!length) refuse_line(line, "no \"Mean acceptance length\"");
-    // Labels of counts are followed by a whole number; labels of throughput have another word in between.
+    // An integer follows the labels of counts; another word follows those of throughput.
     const std::uint64_t accepted = count_after(line, "Accepted:");
     const std::uint64_t drafted = count_after(line, "Drafted:");
     // If the line goes on after the last rate, ", Avg ..." follows and ends the list.

@@ -28,7 +28,7 @@ ModelLogs read_vllm_response(const LogSource& source) {
       continue;
     }
     const std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
-    // A request that drafted nothing tells nothing about acceptance.
+    // A request that drafted nothing says nothing about acceptance.
     if (std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}) == 0) continue;
     log.add_histogram(
         place.where, histogram,
