@@ -64,7 +64,7 @@ std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int r
   interleave();
   benchmark::ClearRegisteredBenchmarks();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    // A job is a fixed amount of work, long enough to be timed once, so that counts and time belong together.
+    // A job is a fixed amount of work, timed once per repetition, so that counts and time belong together.
     benchmark::RegisterBenchmark(std::to_string(i).c_str(),
                                  [&, i](benchmark::State& state) { run_job(state, jobs[i], done); })
         ->Iterations(1)

@@ -32,7 +32,7 @@ const Corpus& BenchPairs::numbered(std::int32_t vocab) {
 PairModels BenchPairs::trained(const PairShape& shape) {
   const std::span<const Token> tokens = numbered(shape.vocab).tokens;
   const std::size_t half = tokens.size() / 2;
-  // The vocabulary includes words that a short text lacks, so that the vocabulary's size is that of `shape`.
+  // The vocabulary includes words that a short text lacks, so that it has the size of `shape`.
   const auto model = [&](std::span<const Token> part, int order) {
     return Model(std::make_shared<const NgramModel>(train_kneser_ney(part, shape.vocab, order)));
   };

@@ -50,7 +50,7 @@ struct Measured {
   Tally tally = {};
 };
 
-/// Computes rates, counts per token and sizes.
+/// Computes rates, counts per token, and sizes.
 WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   const BenchWorkload& workload = measured.workload;
   const auto tokens = static_cast<double>(measured.tally.emitted);
@@ -71,13 +71,13 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   return row;
 }
 
-/// Compares rows with a changed setting ("PAIR: 1 stream") with the row without the change.
+/// Compares rows with a changed setting ("PAIR: 1 stream") with the row without it.
 std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   std::vector<RatioRow> all;
   for (const WorkloadRow& row : rows) {
     const std::size_t colon = row.name.find(": ");
     if (colon == std::string::npos) {
-      // A row "PAIR, RULE" is compared with the pair's own row, which has token verification.
+      // A row "PAIR, RULE" is compared with the pair's row for token verification.
       for (const WorkloadRow& token : rows) {
         if (!row.name.starts_with(token.name + ", ")) continue;
         all.push_back(
@@ -89,8 +89,8 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
     const WorkloadRow* const base = find_named(rows, pair);
     if (base == nullptr) continue;
     if (row.threads > 1) {
-      // Both sides use the wall clock, because processor time does not shrink with threads. The best times
-      // show what the engine can do: other work on the machine takes more from several threads than from one.
+      // Compares by the wall clock, because processor time does not shrink with threads; and best times,
+      // because other work on the machine takes more from several threads than from one.
       const double tokens = static_cast<double>(row.tokens) / static_cast<double>(base->tokens);
       all.push_back(
           {row.name + " over 1, wall clock", tokens * median(base->wall_seconds) / median(row.wall_seconds)});

@@ -20,8 +20,8 @@ namespace speclab {
 
 namespace {
 
-/// Tests a config. Returns nothing if it was interrupted. Throws ConfigError if the config cannot be tested
-/// (no models, a sweep).
+/// Tests a config. Returns nothing after an interrupt. Throws ConfigError if it cannot be tested (no models,
+/// a sweep).
 std::optional<EqualityResult> check_config(const Config& config, const std::string& samples_file,
                                            bool quiet) {
   refuse_many_cells(config, "check tests");

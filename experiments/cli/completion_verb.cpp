@@ -22,8 +22,7 @@ std::string bash_case(const Verb& verb, const std::string& pattern) {
                      verb_names(verb.verbs));
 }
 
-/// Returns the script. If it offers nothing, the shell itself completes files, whatever characters their
-/// names have.
+/// Returns the script. If it offers nothing, the shell completes file names, whatever their characters.
 std::string bash_completion() {
   std::string cases;
   for (const Verb& verb : verbs()) {
@@ -51,7 +50,7 @@ complete -o default -F _speclab speclab
                      verb_names(verbs()), cases);
 }
 
-/// Returns the lines of a verb that is offered if the condition `where` holds, and those of its subverbs.
+/// Returns the lines of a verb and its subverbs; `where` is the condition for offering it.
 std::string fish_lines(const Verb& verb, const std::string& where) {
   std::string out =
       fmt::format("complete -c speclab -n \"{}\" -a {} -d {}\n", where, verb.name, shell_word(verb.sentence));

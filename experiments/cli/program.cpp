@@ -159,8 +159,8 @@ std::string known_beside(const std::string& option, const std::string& called, c
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-/// Returns "--set gamma=3" for the words "--gamma 3" or "--gamma=3" if the verb takes --set and the option is
-/// a key of configs; else empty.
+/// Returns "--set gamma=3" for "--gamma 3" or "--gamma=3" if the verb takes --set and the option is a config
+/// key; else empty.
 std::string as_set_option(const Verb& verb, const std::string& option, const Words& words) {
   if (verb.options.find_nothrow("set", false) == nullptr) return "";
   const std::string path = path_of_key(boost::algorithm::replace_all_copy(option, "-", "_"));
@@ -176,7 +176,7 @@ std::string as_set_option(const Verb& verb, const std::string& option, const Wor
 }  // namespace
 
 int run_program(const Words& words) {
-  // A file that grows beyond its limit then causes an error, like a full disk, and not a signal.
+  // Exceeding a file-size limit then causes an error, like a full disk, not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   const InterruptGuard guard(exit_interrupted);
   std::string message;

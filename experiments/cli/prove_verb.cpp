@@ -19,7 +19,7 @@ namespace speclab {
 
 namespace {
 
-/// Throws UsageError if an option is given that this way of calling the verb does not read.
+/// Throws UsageError for an option that this way of calling the verb does not read.
 void refuse(const Values& values, std::initializer_list<const char*> options, const char* way) {
   for (const char* option : options) {
     if (values.has(option)) {

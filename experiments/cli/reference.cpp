@@ -44,8 +44,8 @@ struct KeyPlace {
   const Field* field;
 };
 
-/// Returns the keys of a config; those with the shortest paths come first. An object that can appear in
-/// several places is listed once, such as the keys of models, which target and draft share.
+/// Returns a config's keys, those with the shortest paths first. An object that occurs in several places,
+/// such as a model's, is listed once.
 std::vector<KeyPlace> places_of_keys() {
   std::vector<KeyPlace> found;
   std::vector<std::pair<std::string, const Type*>> open{{"", config_type().type.get()}};
@@ -85,8 +85,7 @@ std::string link_to(const std::string& text, const std::string& heading) {
   return fmt::format("[{}](#{})", text, anchor);
 }
 
-/// Returns a value's form and range in few words, for a list: "integer, 0 to 64". Objects and kinds become
-/// links to their sections.
+/// Returns a value's form and range for a list: "integer, 0 to 64". Objects and kinds link to their sections.
 std::string value_words(const Type& type) {
   if (type.object() != nullptr) return link_to(type.object()->name(), "object " + type.object()->name());
   if (const FamilyBase* family = type.family()) return link_to(family->noun(), family->plural());
@@ -125,7 +124,7 @@ void keys_of(std::string& out, const ObjectType& object) {
   }
 }
 
-/// Adds the sections of the objects within an object that have their own keys, each once.
+/// Adds a section for each object within an object that has keys, each once.
 void sections_of(std::string& out, const ObjectType& object, std::vector<const ObjectType*>& seen) {
   for (const Field& field : object.fields()) {
     const Type* type = field.type.get();

@@ -29,8 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the configs of a folder in the order of the paper: Table 1, figures, further tables, claims, and
-/// then neural models, which the paper does not have. Each group is sorted by name.
+/// Returns a folder's configs in the order of the paper: Table 1, figures, further tables, claims, then
+/// neural models, which the paper does not have; by name within each group.
 std::vector<fs::path> configs_in(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
@@ -72,8 +72,8 @@ std::string command(const Values& values, const std::string& only) {
   return typed + set_arguments(values);
 }
 
-/// Returns the folder that --out names. The default is "out" for the whole report; a report of some configs,
-/// of other configs or of changed configs has its own folder, so that it does not replace the whole report.
+/// Returns the folder of --out. The default is "out" for the full report; a report of some configs, other
+/// configs or changed configs has its own folder, so that it does not replace the full one.
 fs::path report_folder(const Values& values) {
   if (!values["out"].defaulted()) return values.text("out");
   Words changes = values.texts("set");
@@ -84,8 +84,8 @@ fs::path report_folder(const Values& values) {
   return changes.empty() ? fs::path("out") : fs::path("out") / ("reproduce" + changes_in_name(changes));
 }
 
-/// Throws UsageError if the report in `out` has sections that this one would lack, or if a section's folder
-/// has the results of another config.
+/// Throws UsageError if the report in `out` has sections that this one lacks, or if a section's folder holds
+/// another config's results.
 void refuse_other_report(const fs::path& out, const std::vector<fs::path>& todo, const Values& values) {
   std::string lost;
   for (const fs::path& file : configs_in(values.text("configs"))) {
@@ -106,8 +106,7 @@ void refuse_other_report(const fs::path& out, const std::vector<fs::path>& todo,
   }
 }
 
-/// Runs one config, writes its files, and adds its results to the page and the summary. Returns the exit
-/// code.
+/// Runs one config, writes its files, and adds its results to page and summary. Returns the exit code.
 int reproduce(const fs::path& file, const Values& values, const fs::path& out, Page& page,
               PrintedNumbers& numbers, Summary& summary) {
   const std::string name = file.stem().string();

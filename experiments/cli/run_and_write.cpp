@@ -28,8 +28,7 @@ namespace {
 
 constexpr std::size_t rows_on_terminal = 40;
 
-/// The most cells of an interrupted run that are written: more would take longer than an interrupted program
-/// may run.
+/// Most cells of an interrupted run that are written; more would delay the program's end too long.
 constexpr std::size_t max_partial_cells = 4096;
 
 void print_section(const Section& section) {
@@ -77,8 +76,8 @@ std::filesystem::path run_folder(const Values& values, const std::string& file) 
 
 void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
                      const std::string& command, Backend backend) {
-  // The results of an interrupted run are written without further interruption; a complete result can be
-  // computed again.
+  // Results of an interrupted run are written without another interruption; a complete result can be computed
+  // again.
   std::optional<StopScope> undisturbed;
   if (run.result.partial) {
     std::size_t cells = 0;

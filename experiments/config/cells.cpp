@@ -23,7 +23,7 @@ struct GridAxis {
   std::vector<std::shared_ptr<const Json>> values;
 };
 
-/// Where a path that cells set lies in the config. The key that contains it is read anew for each cell.
+/// Where in the config the path lies that cells set. The key that contains it is read anew for each cell.
 struct GridPlace {
   std::string key;
   const Field* field = nullptr;  ///< null: the whole config must be read
@@ -49,7 +49,7 @@ constexpr double bytes_of_cell = 3500;  // measured with 10^5 cells of "predict"
 
 /// Removes the decimal noise of from + i * step: 0.30000000000000004 becomes 0.3.
 double tidy(double value) { return std::round(value * 1e12) / 1e12; }
-/// Smaller ranges are not tidied, because 12 decimals hold few of their digits.
+/// Smallest range that is tidied; 12 decimals keep few digits of smaller ones.
 constexpr double least_tidied = 1e-6;
 
 /// {"from", "to", "step"} or {"from", "to", "count"}.
@@ -75,8 +75,8 @@ Json as_number(double value) {
   return value;
 }
 
-/// Throws ConfigError for keys that describe the config as a whole: a cell's own value would have no effect,
-/// or only part of it.
+/// Throws ConfigError for keys of the config as a whole: if a cell set them, that would have no effect, or
+/// only part of it.
 void refuse_common_key(const std::string& path, const std::string& where) {
   static constexpr std::array common{"experiment", "confidence", "simultaneous", "cases",
                                      "sweep",      "metrics",    "figures"};
@@ -181,9 +181,9 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
   return values;
 }
 
-/// Sets values in `config`, a copy of the common one, by reading only the keys that contain them: this takes
-/// a hundredth of the time of reading the whole config. Returns false, and leaves `config` unusable, for
-/// values that may replace all of what their key held.
+/// Sets values in `config`, a copy of the common one, by reading only the keys that contain them, which takes
+/// a hundredth of the time. Returns false, and leaves `config` unusable, for values that may replace
+/// everything under their key.
 bool GridPlan::read_quickly(const GridValues& set, Config& config) const {
   std::map<const Field*, Json> changed;
   for (const auto& [path, value] : set) {

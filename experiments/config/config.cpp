@@ -246,8 +246,8 @@ void check_printed(const CaseConfig& one, const std::string& path) {
   }
 }
 
-/// Checks the names that a config uses in its tables and figures: each must be a metric, or a path that a
-/// case or the sweep sets.
+/// Checks the names in a config's tables and figures: each must be a metric, or a path that a case or the
+/// sweep sets.
 void check_names(const Config& config) {
   std::vector<std::string> varied;
   if (config.sweep) {
@@ -326,7 +326,7 @@ const Typed<std::shared_ptr<const Config>>& described() {
 const ShownConfig& shown_part(const Config& config) { return config; }
 
 Config read_config(const Json& input) {
-  // Editors find the schema by "$schema", programs their format by "format"; neither affects what is run.
+  // Editors find the schema by "$schema", programs the format by "format"; neither affects the run.
   if (input.is_object() && (input.contains("$schema") || input.contains("format"))) {
     require_format(input, config_format, "use the program that the config is for");
     if (input.contains("$schema") && !input["$schema"].is_string())

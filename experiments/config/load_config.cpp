@@ -18,8 +18,8 @@ namespace speclab {
 
 namespace {
 
-/// Returns the --set options that changed what is decoded, as typed; empty if there are none, or if one sets
-/// the title itself. A title does not mention the size of a run or how it is shown.
+/// Returns the --set options, as typed, that change what is decoded; empty if there are none, or if one sets
+/// the title. A title does not mention a run's size or how it is shown.
 std::string changes_of(const Words& assignments) {
   static const std::set<std::string> elsewhere{"about",      "source",       "seed",    "simulation",
                                                "confidence", "simultaneous", "engine",  "sweep",
@@ -42,7 +42,8 @@ std::string place_of(const std::string& named, const std::filesystem::path& conf
   return (std::filesystem::exists(beside, ignored) ? beside : data_file(named)).string();
 }
 
-/// Replaces the paths of all files that a config names, also in values that "cases" and "sweep" set by path.
+/// Makes the paths of all files that a config names relative to the working folder, also in values of "cases"
+/// and "sweep".
 void place_files(Json& config, const std::filesystem::path& folder) {
   const auto place = [&](const std::string& named) { return place_of(named, folder); };
   place_input_files(*config_type().type, config, place);
@@ -65,7 +66,7 @@ void place_files(Json& config, const std::filesystem::path& folder) {
 }  // namespace
 
 std::shared_ptr<const Config> load_config(const std::string& file, const Values& values) {
-  // "configs/first.json" may also be the file that comes with the program.
+  // "configs/first.json" may be a file that comes with the program.
   const std::filesystem::path found_file = data_file(file);
   return in_file(file, [&] {
     Json document = parse_json(read_text(found_file));
@@ -73,7 +74,7 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
     if (const auto seed = values.given<std::int64_t>("seed")) document["seed"] = *seed;
     const Words assignments = values.texts("set");
     for (const std::string& assignment : assignments) apply_assignment(document, assignment);
-    // The title describes the config as it was written, so that changes are added to it.
+    // The title describes the config as written, so changes are added to it.
     const std::string changed = changes_of(assignments);
     if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
       constexpr std::size_t longest = 200;

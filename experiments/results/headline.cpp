@@ -58,7 +58,7 @@ std::string metric_headline(const Result& result, const Timings&) {
   const auto& drawn = result.shown().figures;
   const Metric metric =
       drawn && !drawn->empty() ? drawn->front().y : presentation_of(result.shown()).metrics.figure;
-  // If printed numbers were judged, the range is left out, because it would say less.
+  // If there are verdicts on printed numbers, the range would say less and is left out.
   std::string found;
   if (alone) {
     const CellResult& cell = result.cells.front();

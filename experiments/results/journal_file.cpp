@@ -38,8 +38,7 @@ struct BatchCounts : Tally {
   std::vector<std::uint64_t> runs_by_level = {};
 };
 
-/// One of the following: a finished cell, the tallies of some batches of its jobs, or the mark that the shard
-/// is finished.
+/// One of: a finished cell, tallies of some batches of its jobs, the mark that the shard is finished.
 struct Line {
   std::size_t cell = 0;
   std::shared_ptr<const Json> result = {};
@@ -111,8 +110,7 @@ const Typed<Line>& line_type() {
   return type;
 }
 
-/// Describes the first line. Built anew at each call, because kinds and sections may be added until the first
-/// use.
+/// Describes the first line. Built at each call, because kinds and sections may be added until the first use.
 Typed<JournalHead> head_type() {
   return result_object<JournalHead>("journal", {{"speclab", &JournalHead::version},
                                                 {"program", &JournalHead::program},
@@ -146,8 +144,8 @@ std::string_view checked(std::string_view line) {
   return line.starts_with(std::string_view(sha256(json)).substr(0, check_digits)) ? json : std::string_view();
 }
 
-/// Returns the index of a finished cell and its result as JSON text; empty for lines of other kinds. Does not
-/// parse the JSON, which would take ten times as long.
+/// Returns a finished cell's index and JSON text; empty for other lines. Does not parse the JSON, which would
+/// take ten times as long.
 std::optional<std::pair<std::size_t, std::string_view>> finished_cell(std::string_view json) {
   if (!json.starts_with(before_cell) || !json.ends_with('}')) return std::nullopt;
   std::size_t cell = 0;
@@ -172,7 +170,7 @@ std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
   }
 }
 
-/// False for a line that is not as it was written.
+/// Adds a line's content. Returns false if the line is damaged.
 bool add_line(const std::string& line, JournalContent& content) {
   const auto value = value_of(line, line_type());
   if (!value || value->cell >= content.head->cells) return false;
@@ -207,8 +205,8 @@ std::string changed_input(const std::vector<InputFile>& earlier, const std::vect
   return "it read other files";
 }
 
-/// Reads a journal. `begin` receives its first line, `take` each further whole line with its offset in the
-/// file; `take` returns whether the line is sound. Returns nothing if there is no such file.
+/// Reads a journal. `begin` receives its first line, `take` each further complete line and its offset; `take`
+/// returns whether the line is undamaged. Returns nothing if there is no file.
 template <class Begin, class Take>
 std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begin begin, Take take) {
   std::ifstream stream(file, std::ios::binary);
@@ -283,7 +281,7 @@ JournalReader::JournalReader(std::filesystem::path file)
 
 std::string_view JournalReader::cell(std::uint64_t offset) {
   stream_.clear();
-  // A seek drops the data that the stream has read ahead, so that it is avoided between successive cells.
+  // A seek drops what the stream has read ahead, so successive cells are read without one.
   if (std::exchange(end_, 0) != offset) stream_.seekg(static_cast<std::streamoff>(offset));
   if (std::getline(stream_, line_) && !stream_.eof() && line_.size() > check_digits) {
     end_ = offset + line_.size() + 1;
@@ -320,7 +318,7 @@ void JournalWriter::append(const std::string& line) {
     left.remove_prefix(static_cast<std::size_t>(written));
   }
   const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
-  // Data that were written survive the process at once; if the machine fails, the last second is lost.
+  // Written data survive the process at once; if the machine fails, the last second is lost.
   if (now - synced_ < sync_nanoseconds) return;
   if (::fdatasync(descriptor_) != 0) fail("flush");
   synced_ = now;

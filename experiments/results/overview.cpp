@@ -28,8 +28,8 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : shown(value);
 }
 
-/// Returns the cases, then the axes of the sweep. Returns one axis without values if the cells are not the
-/// product of these, as when an experiment divides each cell into several.
+/// Returns the cases, then the sweep's axes; one axis without values if the cells are not their product, as
+/// when an experiment divides cells.
 std::vector<SweptAxis> axes_of_result(const ShownConfig& config, std::size_t cells) {
   std::vector<SweptAxis> axes{{"", {}}};
   for (const CaseConfig& one : config.cases.value_or(std::vector<CaseConfig>(1)))
@@ -46,7 +46,7 @@ std::vector<SweptAxis> axes_of_result(const ShownConfig& config, std::size_t cel
   return axes;
 }
 
-/// Returns the number of values to show for each axis; the longest axes are thinned first.
+/// Returns the number of values to show per axis; the longest axes are thinned first.
 std::vector<std::size_t> kept_values(const std::vector<SweptAxis>& axes) {
   std::vector<std::size_t> kept;
   double product = 1;
@@ -70,7 +70,7 @@ bool is_kept(std::size_t at, std::size_t count, std::size_t kept) {
   return number * (count - 1) / (kept - 1) == at;
 }
 
-/// The smallest, mean and largest of numbers that are added one at a time.
+/// Smallest, mean and largest of numbers that are added one at a time.
 struct Spread {
   std::size_t count = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -94,8 +94,7 @@ Cell spread_cell(const Spread& spread) {
           spread.mean(), ""};
 }
 
-/// For each row of an axis' table, the spread of each metric over the cells of one or several neighbouring
-/// values.
+/// For each row of an axis' table (one value, or several neighbouring ones), each metric's spread over cells.
 using AxisRows = std::vector<std::vector<Spread>>;
 
 Table axis_table(const SweptAxis& axis, const AxisRows& rows, const std::vector<Metric>& metrics,

@@ -20,7 +20,7 @@ void PrintedNumbers::add(const Result& result, const std::string& name) {
       const std::string* printed = printed_value(cell, metric);
       const Interval* simulated = find(cell.simulated, metric);
       const double* formula = find(cell.formula, metric);
-      // The verdict judges the formula if there is one, because it has no noise.
+      // The verdict is about the formula if there is one, because it has no noise.
       const double found = formula != nullptr     ? *formula
                            : simulated != nullptr ? simulated->estimate
                                                   : std::nan("");

@@ -51,7 +51,7 @@ ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,
                        const std::vector<std::string>& columns)
     : sets_(std::move(sets)), header_{"cell", "label"} {
   for (const std::string& path : sets_) {
-    // A path whose column name is already taken gets a prefix.
+    // A column name that is already taken gets a prefix.
     std::string name = column_name(path);
     while (std::find(header_.begin(), header_.end(), name) != header_.end() ||
            std::find(columns.begin(), columns.end(), name) != columns.end()) {

@@ -43,10 +43,10 @@ std::string kind_text(const Json& value) {
   return text.size() <= longest ? text : text.substr(0, longest) + "...";
 }
 
-/// Stands for a path: the label of a case.
+/// Key for the label of a case.
 constexpr const char* label_key = "label";
 
-/// The value that a cell sets at a path, as readers see it; none if the cell sets nothing there.
+/// Returns the value that a cell sets at a path, for readers; empty if it sets none.
 std::optional<std::string> set_text(const CellResult& cell, const std::string& path) {
   if (path == label_key) return cell.label;
   const Json* value = set_value(cell, path);
@@ -157,8 +157,8 @@ bool is_numeric(const Json& axis) {
          std::all_of(axis.begin(), axis.end(), [](const Json& value) { return value.is_number(); });
 }
 
-/// Returns the figures of a sweep whose config asks for none: curves over its longest numeric axis, one for
-/// each value of the next longest; a heat map if both are long. Further axes become facets.
+/// Returns default figures of a sweep: curves over the longest numeric axis, one for each value of the next
+/// longest, or a heat map if both are long. Further axes become facets.
 std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   if (!config.sweep) return {};
   struct Axis {
@@ -186,8 +186,8 @@ std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   return {figure};
 }
 
-/// Returns the paths that differ between cells of one place in the figure, and are neither the horizontal
-/// axis nor the one that tells curves apart: these cells would be drawn over one another.
+/// Returns the paths that differ between cells of one place in the figure, besides the horizontal axis and
+/// the one of the curves: these cells would be drawn over one another.
 std::vector<std::string> further_axes(const Cells& cells, const FigureConfig& config) {
   std::map<std::pair<std::string, std::string>, const CellResult*> first_at;
   std::vector<std::string> further;
@@ -224,7 +224,7 @@ std::string caption_of(const Figure& figure) {
   return caption;
 }
 
-/// One figure for each combination of the values of further axes, of the first `max` combinations.
+/// Returns a figure for each combination of the further axes' values, for the first `max`.
 std::vector<Figure> figures_of_cells(const Cells& cells, const FigureConfig& config, std::size_t max) {
   std::vector<Figure> figures;
   const std::vector<std::string> further = further_axes(cells, config);
@@ -260,8 +260,8 @@ std::vector<FigureConfig> configured_figures(const Result& result) {
   return result.shown().figures.value_or(default_figures(result.shown()));
 }
 
-/// The path that a name means: a JSON pointer, a column of results.csv, or the last part of either. Throws
-/// UsageError.
+/// Returns the path that a name means: a JSON pointer, a column of results.csv, or the last part of either.
+/// Throws UsageError.
 std::string key_named(const Result& result, const char* what, const std::string& name) {
   std::vector<std::string> keys = set_paths(result.cells);
   keys.emplace_back(label_key);
@@ -279,7 +279,7 @@ std::string key_named(const Result& result, const char* what, const std::string&
                    fmt::join(meant.empty() ? known : meant, ", "));
 }
 
-/// The cells that set a value, "c=0.05". Throws UsageError.
+/// Returns the cells that set a value, "c=0.05". Throws UsageError.
 Cells cells_where(const Result& result, const Cells& cells, const std::string& condition) {
   const std::size_t equals = condition.find('=');
   if (equals == 0 || equals == std::string::npos)
@@ -333,7 +333,7 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   if (config.series == config.x) (choice.series.empty() ? config.series : config.x).clear();
   Cells cells = pointers_to(result.cells);
   for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
-  // A key with only one value left shows nothing; the next key that differs replaces it.
+  // A key with one value left shows nothing; the next key that differs replaces it.
   const auto has_one_value = [&](const std::string& key) { return groups_of(cells, {key}).size() == 1; };
   if (choice.x.empty() && has_one_value(config.x)) {
     config.x.clear();

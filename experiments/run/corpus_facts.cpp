@@ -23,7 +23,7 @@ SPECLAB_RESULT(CorpusFacts, "corpus_facts", file, tokens, held_out_tokens, vocab
 
 namespace {
 
-/// Kinds whose probabilities are looked up one at a time, without computing a row.
+/// Kinds that look up single probabilities without computing a row.
 constexpr std::array quickly_measured{"unigram", "bigram", "ngram"};
 
 std::string model_text(const Config& cell, bool draft) {

@@ -73,7 +73,7 @@ InputFile input_file_of(const std::string& file) {
   };
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    // File names are part of a folder's content: the same bytes in other files are other documents.
+    // File names belong to a folder's content: equal bytes in other files are other documents.
     for (const std::filesystem::path& one : text_files(file)) {
       hash.add(std::filesystem::relative(one, file).string() + "\n");
       add(one.string());

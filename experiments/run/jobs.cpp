@@ -23,8 +23,8 @@ namespace speclab {
 
 namespace {
 
-/// Throws ConfigError if the text will certainly outgrow the context of a model: each round emits at least
-/// one token, and the last round drafts gamma tokens beyond these.
+/// Throws ConfigError if the text will certainly exceed a model's context: each round emits at least one
+/// token, and the last drafts gamma more.
 void require_context(const Setup& setup, int gamma) {
   std::size_t prompt = 0;
   for (const auto& one : setup.simulation.prompts) prompt = std::max(prompt, one.size());
@@ -45,8 +45,8 @@ void require_context(const Setup& setup, int gamma) {
   throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", reason);
 }
 
-/// Starts a job on the fast engine's tables if they support it and are asked for or pay. Throws ConfigError
-/// for decoding that must use the fast engine and cannot.
+/// Starts a job on the fast engine's tables if they support it and are requested or pay. Throws ConfigError
+/// if the job must use the fast engine and cannot.
 void choose_engine(Job& job) {
   const Setup& setup = *job.setup;
   if (setup.engine == Engine::plain || job.kind == JobKind::acceptance) return;
@@ -66,7 +66,7 @@ void choose_engine(Job& job) {
 void check_fast_engine(const ConfigReader& config) {
   if (config[&Config::engine] != Engine::fast || is_recorded(config)) return;
   const RuleConfig& rule = config[&Config::rule];
-  // A rule whose parameters may be measured is made after that.
+  // A rule with measured parameters is made later.
   if (!rule.entry().measure) {
     const RulePrograms programs = make_rule(rule, [&] { return config[&Config::gamma]; });
     if (const auto reason = fast_unsupported_reason(programs.sampled)) refuse_fast(*reason);

@@ -21,8 +21,8 @@ Vocabulary plain_words(std::int32_t size) {
   return Vocabulary::words(std::move(words));
 }
 
-/// Returns the n-grams of a table whose contexts have `order` tokens. A shorter context has the row of the
-/// context that results from padding it with token 0, as in TableModel.
+/// Returns the n-grams of a table whose contexts have `order` tokens. A shorter context has the row of that
+/// context padded with token 0, as in TableModel.
 NgramModel ngrams_of(const ContextRows& rows, int order) {
   const auto vocab = static_cast<std::int32_t>(rows.vocab);
   NgramList list;

@@ -16,8 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// Throws std::logic_error if an experiment's work differs from its declaration, which is a mistake in its
-/// code.
+/// Throws std::logic_error if an experiment's work contradicts its declaration, a mistake in its code.
 void require_as_said(const Experiment& experiment, bool holds, const char* what) {
   if (!holds) throw std::logic_error(fmt::format("the experiment {}: {}", experiment.name, what));
 }
@@ -41,7 +40,7 @@ bool interrupted(const Work& work) {
                      [](const Job* job) { return !job->done || job->outcome.partial; });
 }
 
-/// Returns true if some job did not run long enough for any result.
+/// Returns true if some job ran too short for any result.
 bool says_nothing(const Work& work) {
   return std::any_of(work.jobs.begin(), work.jobs.end(), [](const Job* job) {
     const auto& batches = job->outcome.batches;
@@ -120,8 +119,7 @@ CellRunner::CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shar
 }
 
 void CellRunner::after(const Job& job) {
-  // isolated: loops of a cell must not run other jobs in this thread, since their ends would wait for this
-  // lock.
+  // isolated: loops of a cell must not run other jobs in this thread, whose ends would wait for this lock.
   isolated([&] {
     const std::scoped_lock lock(mutex_);
     const auto users = users_.find(&job);
@@ -164,7 +162,7 @@ void CellRunner::run(PreparedCell& cell) {
   if (shared_) cell.result = {};
 }
 
-/// Makes the cell's result. If it is stopped on the way, the result has nothing but what the cell sets.
+/// Makes the cell's result; if stopped on the way, only with what the cell sets.
 void CellRunner::finish(PreparedCell& cell) {
   const Job* const job = cell.work->jobs.empty() ? nullptr : cell.work->jobs.front();
   const WantedPrecision* const precision = job != nullptr && job->precision ? &*job->precision : nullptr;

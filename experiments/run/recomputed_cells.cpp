@@ -1,5 +1,5 @@
-// Computes cells of closed forms each time they are needed: this takes less time than to write one, and a
-// million of them would take over a gigabyte.
+// Computes cells of closed forms each time they are needed, which takes less time than writing them; a
+// million of them would need over a gigabyte.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -20,7 +20,7 @@ bool rates_alone(const ConfigReader& config) {
   return config[&Config::experiment]->recordings == Recordings::rates_alone;
 }
 
-/// Returns the names of the experiments whose use of recorded models is `least` or one listed after it.
+/// Returns the names of experiments whose use of recordings is `least` or listed after it.
 std::string experiments_with(Recordings least) {
   std::vector<std::string> names;
   for (const Experiment* experiment : experiments())

@@ -73,8 +73,7 @@ Typed<CellResult> make_cell_type(const Experiment& experiment) {
   return object<CellResult>("cell", "", std::move(fields));
 }
 
-/// Returns the description, which is made once for each experiment: for a small cell making it takes longer
-/// than reading.
+/// Returns the description, made once per experiment: for a small cell making it takes longer than reading.
 Typed<CellResult> cell_type(const Experiment& experiment) {
   static std::mutex mutex;
   static std::map<const Experiment*, Typed<CellResult>> known;

@@ -19,7 +19,7 @@ namespace {
 /// The combined needs of all cells.
 struct Survey {
   std::vector<InputFile> inputs;  ///< existing files only: models report missing ones
-  int intervals = 0;              ///< intervals that have the confidence together if it is simultaneous
+  int intervals = 0;              ///< intervals that hold jointly at the confidence if "simultaneous" is set
   CorpusSurvey corpora;
 };
 
@@ -42,9 +42,9 @@ Survey survey_of(const CellGrid& grid) {
   return survey;
 }
 
-/// Divides all cells into turns. Cells that share jobs are prepared together, in one turn. Closed forms share
-/// nothing, and a cell's config and preparation take several times the memory of its result, so that they are
-/// divided into several turns.
+/// Divides all cells into turns (groups that run together). Cells that share jobs are in one turn. Closed
+/// forms share none; since a cell's config and preparation take several times the memory of its result, they
+/// form several turns.
 std::vector<Turn> turns_of_all(const CellGrid& grid) {
   const std::size_t cells_in_turn = grid.experiment().closed_forms ? 4096 : grid.size();
   std::vector<Turn> turns;
@@ -59,7 +59,7 @@ bool cells_are_held(const CellGrid& grid) {
   return !grid.experiment().closed_forms || grid.size() <= max_cells_held;
 }
 
-/// Gives jobs their tallies; those that have all of their batches then are done.
+/// Gives jobs their tallies; jobs with all batches are then done.
 void add_tallies(const PreparedCells& cells, const std::vector<BatchTallies>& tallies) {
   std::map<JobName, std::vector<const BatchTallies*>> by_name;
   for (const BatchTallies& some : tallies) by_name[{some.cell, some.job}].push_back(&some);
@@ -170,7 +170,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
   }
   if (!shared && !held) run.all = recomputed_cells(config, result.interval_confidence);
-  // Facts are added even if every cell was already finished: a result does not depend on how it was obtained.
+  // Facts are added even if every cell was already finished: a result must not depend on how it was obtained.
   if (!survey.corpora.corpora().empty() && resumption.describes) {
     try {
       std::vector<CorpusFacts> facts;

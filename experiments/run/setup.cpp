@@ -65,7 +65,7 @@ std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* voca
   }
 }
 
-/// Returns a hint at drafts that fit a neural target, whose vocabulary is fixed.
+/// Returns a hint at drafts for a neural target, whose vocabulary is fixed.
 std::string what_fits(const ModelConfig& target) {
   const GgufParameters* own = gguf_parameters(target);
   if (own == nullptr) return "";
@@ -112,7 +112,7 @@ void check_setup(const ConfigReader& config) {
     check_corpus(corpus ? &*corpus : nullptr, "/corpus");
   }
   check_prompt(size, target);
-  // A rule whose parameters may be measured is made after the measurement.
+  // A rule with measured parameters is made after the measurement.
   const RuleConfig& rule = config[&Config::rule];
   if (!rule.entry().measure) make_rule(rule, [&] { return config[&Config::gamma]; });
 }

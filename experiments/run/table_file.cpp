@@ -14,8 +14,8 @@ namespace speclab {
 
 namespace {
 
-/// Returns the text of each row: its numbers, with `between` between them and the fewest digits that are read
-/// back as the same number.
+/// Returns each row as text: its numbers, separated by `between`, with the fewest digits that read back
+/// unchanged.
 std::vector<std::string> row_texts(const ContextRows& rows, const char* between) {
   std::vector<std::string> texts;
   for (auto row = rows.probabilities.begin(); row != rows.probabilities.end();) {

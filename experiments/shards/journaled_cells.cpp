@@ -35,7 +35,7 @@ JournaledResult::~JournaledResult() {
 }
 
 void JournaledResult::each_json(const std::function<void(const Json& cell)>& use) const {
-  // The lines were checked against their SHA-256 when they were found.
+  // Lines were checked against their SHA-256 when they were found.
   for (std::size_t cell = 0; cell < size(); ++cell) {
     end_if_stopped();
     use(Json::parse(cells_.json(cell)));

@@ -47,8 +47,8 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
       file.string(), what, other);
 }
 
-/// Checks a journal's name against its first line, which decides to which shard the journal belongs. Throws
-/// UsageError if they differ.
+/// Checks a journal's name against its first line, which determines its shard. Throws UsageError if they
+/// differ.
 void require_own_name(const fs::path& file, const Shard& named, const JournalHead& head) {
   if (!head.shard) {
     throw UsageError("{}: its first line is of a run that is not shared out among shards; remove it",
@@ -60,8 +60,7 @@ void require_own_name(const fs::path& file, const Shard& named, const JournalHea
       file.string(), named.index, named.count, head.shard->index, head.shard->count, name_of(*head.shard));
 }
 
-/// Returns the run of a journal, according to its first line. Throws UsageError if that line contradicts
-/// itself.
+/// Returns a journal's run, from its first line. Throws UsageError if that line contradicts itself.
 ShardedRun run_of(const fs::path& file, const JournalHead& head) {
   std::shared_ptr<const Config> config;
   if (head.input) config = in_file(file.string(), [&] { return with_sections(read_config(*head.input)); });
@@ -76,8 +75,8 @@ ShardedRun run_of(const fs::path& file, const JournalHead& head) {
   return run;
 }
 
-/// Adds the contents of a journal to `run`, which `accept` has set when it returns for the first line. A cell
-/// that another process has finished, too, must have the same result.
+/// Adds a journal to `run`, which `accept` has set when it returns for the first line. A cell that another
+/// process has finished, too, must have the same result.
 void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& run,
          const std::function<void(const JournalHead& head)>& accept) {
   const auto begin = [&](const JournalHead& head) {
@@ -219,7 +218,7 @@ std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& r
   const auto finished = [&](std::size_t at, std::size_t cell) {
     if (!plan.is_cut(cell)) return run.cells.contains(cell);
     const auto named = jobs.find(cell);
-    // A cell without a job of its name has those of a cell before it.
+    // A cell without jobs of its own uses those of an earlier cell.
     return named == jobs.end() ? run.shards[at].said_complete : done[at][cell] == named->second.size();
   };
   std::vector<ShardState> states(run.shards.size());

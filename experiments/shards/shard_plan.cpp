@@ -15,14 +15,14 @@ namespace speclab {
 
 namespace {
 
-/// The number of cells held at a time, with everything that they need to run: about 10 MB.
+/// Cells held at a time, with everything that they need to run: about 10 MB.
 constexpr std::size_t cells_in_turn = 4096;
 
 double cost_of(const Config& cell) {
   return static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1);
 }
 
-/// Returns the number of batches of a cell that can run separately; 1 for a cell that stays whole.
+/// Returns the number of separately runnable batches of a cell; 1 if the cell cannot be cut.
 std::uint32_t batches_of(CutBetween cut, const SimulationSize& size) {
   switch (cut) {
     case CutBetween::nothing:
@@ -35,7 +35,7 @@ std::uint32_t batches_of(CutBetween cut, const SimulationSize& size) {
   return 1;
 }
 
-/// Returns the part of a cell's config on which its jobs depend, for experiments whose cells share jobs.
+/// Returns the part of a cell's config that its jobs depend on, for experiments whose cells share jobs.
 std::string said_of_jobs(const Config& cell) {
   Json said = config_json(cell);
   for (const std::string& key : cell.experiment->not_of_jobs) said.erase(key);
@@ -75,7 +75,7 @@ ShardPlan::ShardPlan(const CellGrid& cells, int shards, Backend backend)
     if (one.batches == 1 || one.cost <= each_ / 4) continue;
     one.first = shard_at(one.begin);
     one.last = shard_at(end);
-    // The first and the last shard may turn out to have no batch.
+    // The first and last shard may have no batch.
     while (one.first < one.last && batch_at(one, one.first + 1) == 0) ++one.first;
     while (one.first < one.last && batch_at(one, one.last) == one.batches) --one.last;
   }
@@ -107,7 +107,7 @@ BatchSpan ShardPlan::span_of(const Simulation& simulation, int shard) const {
           shard == simulation.last ? simulation.batches : batch_at(simulation, shard + 1)};
 }
 
-/// Divides cells into turns such that all cells of a simulation are in one turn.
+/// Divides cells into turns, each simulation's cells in one turn.
 std::vector<Turn> ShardPlan::turns_of(std::vector<CellTask> tasks) const {
   std::stable_sort(tasks.begin(), tasks.end(), [&](const CellTask& a, const CellTask& b) {
     return simulation_of_[a.cell] < simulation_of_[b.cell];

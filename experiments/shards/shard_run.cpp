@@ -50,7 +50,7 @@ bool run(const Config& config, const ShardOptions& options) {
   return true;
 }
 
-/// Returns a list of the shards that are not complete, with the commands that complete them.
+/// Returns a list of incomplete shards, with the commands that complete them.
 std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
                            const ShardPlan& plan) {
   constexpr int max_listed = 20;
@@ -75,7 +75,7 @@ RunResult merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
   const Experiment& experiment = *run.head.config->experiment;
-  // The scratch journal holds the results of cells that were cut, while the merge lasts.
+  // During the merge, the scratch journal holds the results of cut cells.
   remove_merge_journals(folder);
   const std::filesystem::path scratch = new_merge_journal(folder);
   std::optional<JournalWriter> writer(std::in_place, scratch, run.head);

@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// Returns the element of an object or a list that one part of a field's name denotes; null if there is none.
+/// Returns the element of an object or list that one part of a field's name denotes; null if there is none.
 const Json* step_into(const Json& value, const std::string& part) {
   if (value.is_object()) return value.contains(part) ? &value[part] : nullptr;
   const auto index = value.is_array() ? integer_in(part) : std::nullopt;

@@ -21,7 +21,7 @@ namespace {
 
 using TokenLists = std::vector<std::vector<Token>>;
 
-/// Returns consecutive pieces of `length` tokens; leaves out the rest.
+/// Cuts the text into documents of `length` tokens; drops the rest.
 TokenLists stretches(std::span<const Token> tokens, std::size_t length) {
   TokenLists all;
   for (std::size_t start = 0; start + length <= tokens.size(); start += length) {
@@ -41,7 +41,7 @@ TokenLists translations(const TokenLists& documents, Token separator) {
   return all;
 }
 
-/// Returns the sequences of a recording, each as a document. Throws ModelError for ids that the coder lacks.
+/// Returns a recording's sequences as documents. Throws ModelError for ids that the coder lacks.
 Documents recorded_documents(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
   Documents all{Vocabulary::coded(Tokenization::gguf, coder), {}};
   for (const RecordedIds& sequence : read_recorded_ids(corpus.file)) {

@@ -21,7 +21,7 @@ GgufOptions options_of(const GgufParameters& own) {
           .kept_rows = static_cast<std::size_t>(own.kept_rows) * mebi};
 }
 
-/// Returns a hint for files that configs of the project name but the project does not contain.
+/// Returns a hint for files that the project's configs name but the project does not contain.
 std::string remedy_of_missing(const std::string& file) {
   if (!file.starts_with("data/smollm2-") || std::filesystem::exists(file)) return "";
   return file == "data/smollm2-135m.gguf"
@@ -56,7 +56,7 @@ std::shared_ptr<const Vocabulary> gguf_vocabulary(const std::string& file, bool 
       path, file, chat);
 }
 
-/// Returns the model of `own.file` with its rows mapped to the tokens of another GGUF file, `own.tokens_of`.
+/// Returns the model of `own.file`, its rows mapped to the tokens of the GGUF file `own.tokens_of`.
 BuiltModel mapped(const GgufParameters& own, const std::string& path,
                   const std::shared_ptr<const GgufModel>& model,
                   const std::shared_ptr<const GgufTokenizer>& tokenizer, const ModelRequest& request) {

@@ -60,7 +60,7 @@ class MixtureBaseType final : public Type {
   TypePtr model_;
 };
 
-/// Returns the facts of the mixture of two models. Throws ConfigError for models that cannot be mixed.
+/// Returns the facts of a mixture of two models. Throws ConfigError if they cannot be mixed.
 ModelFacts mixed_facts(const MixtureParameters& parameters, const std::string& path, const ModelFacts& base,
                        const ModelFacts& other) {
   if (base.vocab && other.vocab && *base.vocab != *other.vocab) {
@@ -110,7 +110,7 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
   }
 }
 
-/// Ignores sampling options of the mixed models themselves, as building does.
+/// Ignores sampling options of the mixed models, as building does.
 std::optional<ExactRows> exact_part(const ModelConfig& model, std::size_t vocab,
                                     const std::optional<ExactRows>& target) {
   return model.entry().exact_rows ? model.entry().exact_rows(model, vocab, target) : std::nullopt;

@@ -18,12 +18,12 @@ FactsRequest known_of(const ModelRequest& request) {
       .default_vocab = request.default_vocab, .corpus = request.corpus, .corpus_path = request.corpus_path};
   if (request.target != nullptr) {
     known.target = facts_of(BuiltModel{*request.target});
-    known.target->words.reset();  // the target's vocabulary determines them, not its model
+    known.target->words.reset();  // they belong to the target's vocabulary, not to its model
   }
   return known;
 }
 
-/// Runs `work`. A ModelError that leaves it becomes an error about the model of this config.
+/// Runs `work`; turns a ModelError into an error about this config's model.
 template <class Work>
 auto of_model(const ModelConfig& config, const Work& work) {
   try {
@@ -72,7 +72,7 @@ ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
   std::vector<std::string> files;
   config.entry().parameters->add_input_files(config.parameters.get(), files);
   const auto missing = [](const std::string& file) { return !std::filesystem::exists(file); };
-  // Reading a missing file takes no time, and its reader gives the best advice.
+  // Trying to read a missing file takes no time, and its reader gives the best advice.
   ModelFactory fresh;
   if (std::any_of(files.begin(), files.end(), missing)) make_model(config, {fresh, nullptr, "", nullptr, {}});
   return {};

@@ -16,8 +16,7 @@ struct TrainingText {
   std::optional<CorpusConfig> corpus;  ///< default: the config's corpus
 };
 
-/// Returns the request with the corpus on which the model is trained: its own, at `path`, or else the
-/// config's.
+/// Returns the request with the model's training corpus: its own, at `path`, else the config's.
 template <class Request>
 Request with_training_corpus(Request request, const TrainingText& training, const std::string& path) {
   if (training.corpus) {
@@ -27,9 +26,9 @@ Request with_training_corpus(Request request, const TrainingText& training, cons
   return request;
 }
 
-/// Returns the interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError
-/// if there is no corpus (below `path` for errors in the model's own corpus), and ModelError for a corpus
-/// that is too short.
+/// Returns the interpolated Kneser-Ney model of this order, trained once per corpus. Throws ConfigError if
+/// there is no corpus (below `path` for errors in the model's own), and ModelError for a corpus that is too
+/// short.
 BuiltModel trained_ngram(const ModelRequest& given, int order, const TrainingText& training,
                          const std::string& path) {
   const ModelRequest request = with_training_corpus(given, training, path);

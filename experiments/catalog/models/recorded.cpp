@@ -18,8 +18,8 @@ ModelKind recorded_model() {
        field("draft_file", &P::draft_file, input_file(), "The draft's file, if each file holds one model."),
        field("column", &P::column, text(),
              "For the draft: NAME of its column logq.NAME, if the file has several drafters.")},
-      // The set-up of a run builds recorded models as a pair. Code that builds one alone needs rows that the
-      // recording lacks.
+      // A run's set-up builds recorded models as a pair. Code that builds one alone needs rows, which
+      // recordings lack.
       [](const P&, const std::string& path, const ModelRequest&) -> BuiltModel {
         throw ConfigError(
             path + "/kind",

@@ -67,8 +67,8 @@ Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
   return rows;
 }
 
-/// Reads rows from a .csv file (one row per line, commas between numbers), a .json file (array of arrays of
-/// numbers), or an array file. Throws ConfigError at `path`; the message names the place in the file.
+/// Reads rows from .csv (one row per line, commas between numbers), .json (array of arrays), or an array
+/// file. Throws ConfigError at `path`, naming the place in the file.
 Rows read_rows(const std::filesystem::path& file, const std::string& path) {
   Rows rows;
   try {
@@ -104,8 +104,8 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
   return {TableModel(static_cast<std::int32_t>(vocab), order, std::move(weights))};
 }
 
-/// Returns the facts. The rows of a config are few enough to build the table at once. `make` reads a file;
-/// only a missing file is tried here, which takes no time.
+/// Returns the facts. Rows in the config are few enough to build the table at once; a file is only tested for
+/// existence, which takes no time, and read by `make`.
 ModelFacts table_facts(const SelectedKind& selected, const FactsRequest&) {
   const auto& parameters = selected.as<TableParameters>();
   if (parameters.rows.has_value() == parameters.file.has_value())

@@ -49,7 +49,7 @@ namespace {
 const std::vector<double> target_row{0.5, 0.3, 0.2};
 const std::vector<double> draft_row{0.1, 0.3, 0.6};
 
-/// Describes, by enumeration, a round of the rule with one drafted token.
+/// Describes a round of the rule with one drafted token, by enumeration.
 std::string example_of(const std::string& name) {
   const ExactTable<double> target({target_row});
   const ExactTable<double> draft({draft_row});

@@ -42,10 +42,11 @@ DraftTree optimal_tree_of(const TreeParameters& own, std::int32_t gamma, const s
   return DraftTree(optimal_tree(own.nodes, gamma, ranks).parents);
 }
 
-/// Measures the acceptance by rank if the config leaves it out, and the size of the tree if its cost is
-/// given. The pilot measurement has its own random numbers.
+/// Measures acceptance by rank if the config leaves it out, and the tree's size if its cost is given, with
+/// random numbers of its own.
 std::shared_ptr<const void> measured(const SelectedKind& selected, const RulePilot& pilot) {
-  /// Contexts of the pilot. They give P within about 0.01, which changes the tree's value by less.
+  /// Sequences of the pilot measurement. They give P within about 0.01, which changes the tree's value by
+  /// less.
   constexpr std::uint32_t pilot_trials = 64;
   constexpr std::uint32_t pilot_length = 64;
   const auto& given = selected.as<TreeParameters>();

@@ -12,9 +12,8 @@ namespace speclab {
 
 namespace {
 
-/// The least c. The schedule's clock has a draft every c and keeps a target run for each, from one correction
-/// to the next. A smaller c changes the speedup by less than one in ten thousand for each draft that is
-/// accepted in a row.
+/// Smallest c. The schedule's clock has a draft every c and keeps a target run for each between corrections.
+/// A smaller c changes the speedup by less than 1e-4 per draft accepted in a row.
 constexpr double least_c = 1e-4;
 
 }  // namespace

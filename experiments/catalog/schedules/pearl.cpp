@@ -9,9 +9,8 @@ namespace speclab {
 
 namespace {
 
-/// Returns the formula for alpha < 1 only. The closed forms are long-run ratios between corrections, which
-/// restart the schedule. Without any rejection there is no correction, and they do not describe a trial of
-/// finite length.
+/// Restricts the formula to alpha < 1. The closed forms are long-run ratios between corrections, which
+/// restart the schedule; without rejections there are none, and the forms do not describe a finite trial.
 template <class Formula>
 SpeedupFormula below_one(Formula formula) {
   return [formula](double alpha) { return alpha < 1 ? std::optional<double>(formula(alpha)) : std::nullopt; };

@@ -40,8 +40,8 @@ std::string name_of(const JsonPlace& place) {
   return place.value->is_string() ? place.value->get<std::string>() : place.value->dump();
 }
 
-/// Names decide what a recording says, as in CSV: one that this program does not know may change the meaning
-/// of the others.
+/// Throws UsageError for keys that this program does not know: as in CSV, they may change the meaning of the
+/// others.
 void refuse_unknown_keys(const Json& line, const std::string& where) {
   static const std::vector<std::string> known{"sequence", "position", "token",  "logp", "logq",
                                               "entropy",  "task",     "target", "draft"};
@@ -53,7 +53,7 @@ void refuse_unknown_keys(const Json& line, const std::string& where) {
   }
 }
 
-/// How many depths the first line has.
+/// Returns the number of depths in the first line.
 std::size_t depths_of(const Json& first) {
   std::size_t depths = 1;
   while (first.contains(fmt::format("logq_depth{}", depths + 1))) ++depths;

@@ -21,7 +21,7 @@ namespace speclab {
 
 namespace {
 
-/// Starts a shard. Its output goes to FOLDER/shards/3-of-8.log.
+/// Starts a shard, with output to FOLDER/shards/3-of-8.log.
 ::pid_t start(const Submission& submission, int shard) {
   std::vector<std::string> words = submission.command;
   words.insert(words.end(), {"--quiet", "--shard", fmt::format("{}/{}", shard, submission.shards)});
@@ -47,7 +47,7 @@ namespace {
 }
 
 void run_local(const Submission& submission, const std::vector<int>& shards) {
-  // By default each shard has one thread, so that the number of shards fills the cores.
+  // By default each shard has one thread, so that shards fill the cores.
   Submission mine = submission;
   if (mine.threads == 0) mine.threads = 1;
   const int cores = thread_count();

@@ -1,5 +1,5 @@
-// Runs shards as an array job of Slurm. Uses only sbatch, squeue and scancel. A shard's journal tells whether
-// it is complete, so that the cluster's accounting does not matter.
+// Runs shards as a Slurm array job, with sbatch, squeue and scancel alone. A shard's journal shows whether it
+// is complete, so the cluster's accounting does not matter.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,14 +23,13 @@ namespace {
 
 constexpr std::chrono::seconds between_looks{2};
 
-/// Returns `tasks` as sbatch --array takes them, such as "1-8%2", which lets at most `at_once` = 2 tasks run
-/// at a time.
+/// Returns `tasks` for sbatch --array: "1-8%2" lets at most `at_once` = 2 run at a time.
 std::string limited(const std::string& tasks, int at_once) {
   return at_once > 0 ? fmt::format("{}%{}", tasks, at_once) : tasks;
 }
 
-/// The characters that every version of sbatch reads unchanged in a #SBATCH line. The rules of sbatch for
-/// quotes, backslashes, # and % differ from those of shells and between versions.
+/// Characters that every version of sbatch reads unchanged in a #SBATCH line. Its rules for quotes,
+/// backslashes, # and % differ from shells' and between versions.
 constexpr std::string_view bare_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@";
 
@@ -43,7 +42,7 @@ std::string stated(const char* option, const std::string& value) {
                    printable_line(value));
 }
 
-/// `array` names the tasks for a #SBATCH line; empty if the command line of sbatch names them.
+/// `array` names the tasks in a #SBATCH line; empty if sbatch's command line names them.
 std::string script(const Submission& submission, const std::string& array = "") {
   Submission with_threads = submission;
   with_threads.threads = 0;
@@ -66,8 +65,8 @@ std::string script(const Submission& submission, const std::string& array = "") 
   option("cpus-per-task", submission.threads > 0 ? std::to_string(submission.threads) : "");
   const std::filesystem::path logs = submission.folder / "shards";
   const std::string log = (logs / "slurm-").string();
-  // sbatch creates no folders. If it cannot be given the path of the log, the shell redirects the output
-  // instead; the log then lacks Slurm's own messages about a task.
+  // sbatch creates no folders. If it cannot be given the log's path, the shell redirects the output; the log
+  // then lacks Slurm's own messages about a task.
   const bool told = is_bare(log) && std::filesystem::is_directory(logs);
   option("output", told ? log + "%A-%a.log" : "/dev/null");
   if (!told) {

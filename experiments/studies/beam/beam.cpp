@@ -46,8 +46,7 @@ struct Trial {
   bool identical = false;
 };
 
-/// Returns the closed forms at acceptance rate `alpha` per step, as if steps were accepted independently and
-/// beams were full.
+/// Returns the closed forms at acceptance rate `alpha` per step, for independent acceptances and full beams.
 ByMetric<double> formulas_at(double alpha, const BeamSection& beam, int gamma, const CostRatios& cost) {
   const auto w = static_cast<double>(beam.width);
   const auto u = static_cast<double>(beam.draft_width);
@@ -62,8 +61,8 @@ ByMetric<double> formulas_at(double alpha, const BeamSection& beam, int gamma, c
           {Metric::target_rows, target_rows / (w * steps)}};
 }
 
-/// Returns the number of searches: one per trial, but only one for a single prompt, with which all trials
-/// would be the same.
+/// Returns the number of searches: one per trial, but one in all for a single prompt, with which all trials
+/// are equal.
 std::size_t searches(const SimulationSize& simulation) {
   return simulation.prompts.size() == 1 ? 1 : std::size_t{simulation.trials};
 }
@@ -76,7 +75,7 @@ Trial run_trial(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
   return {search.tally, search.target_rows, search.draft_rows, plain.target_rows, search.beam == plain.beam};
 }
 
-/// Runs the trials and returns them in order. Throws Stopped if it is stopped before the last has ended.
+/// Runs the trials; returns them in order. Throws Stopped if interrupted before the last has ended.
 std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
                               const Control& control) {
   std::vector<Trial> trials(searches(setup.simulation));
@@ -89,7 +88,7 @@ std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::
 }
 
 void describe(const Config& config, const std::vector<Trial>& trials, CellResult& result, double confidence) {
-  // A trial is the unit of independence: each starts from its own prompt.
+  // Trials are independent: each starts from its own prompt.
   const Independence independence =
       trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
   std::vector<Tally> tallies;
@@ -116,7 +115,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
   };
   const std::vector<double> plain_rows = each([](const Trial& trial) { return real(trial.plain_rows); });
   const auto set_over_plain_rows = [&](Metric metric, const std::vector<double>& rows) {
-    // The ratios can have any size: if most trials are alike, nothing bounds the others.
+    // The ratios are unbounded: if most trials are alike, nothing bounds the others.
     const auto interval = *ratio_interval(rows, plain_rows, confidence);
     set(metric,
         *known_bounds(varies({rows, plain_rows}) ? interval : unbounded(interval.estimate), independence));

@@ -1,5 +1,5 @@
-// The experiment "compare": drafters x gamma policies x tasks. A cell is one drafter on one task. It decodes
-// the same sequences with every gamma and every policy, and all of them share their random numbers.
+// The experiment "compare": drafters x gamma policies x tasks. A cell is one drafter on one task; it decodes
+// the same sequences, with the same random numbers, under every gamma and policy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -78,22 +78,22 @@ std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std
   return index_of(list, set->second->template get<std::string>());
 }
 
-/// Returns one number of every batch.
+/// Returns a number of each batch.
 std::vector<double> each(const Outcome& outcome, const std::function<double(const Tally&)>& number) {
   std::vector<double> all;
   for (const Tally& batch : outcome.batches) all.push_back(number(batch));
   return all;
 }
 
-/// The quantities of a run that are compared: tokens and time of each batch.
+/// Tokens and time of each batch.
 struct Speeds {
   std::vector<double> tokens;
   std::vector<double> time;
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-/// Returns the range of speeds of rounds with at most `most` drafted tokens: the slowest accept nothing, the
-/// fastest everything.
+/// Returns the range of speeds of rounds with at most `most` drafted tokens: from accepting none to accepting
+/// all.
 Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
   Support speeds{1, entry.drafter->foretells_runs() ? 1.0 : 1.0 + most};
   for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
@@ -104,15 +104,14 @@ Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
   return speeds;
 }
 
-/// The metrics that every run has: a config can ask for their intervals to be narrow, and a cell shows them
-/// for its best gamma.
+/// Metrics of every run: "until" can name them, and a cell shows them for its best gamma.
 constexpr std::pair<Metric, std::optional<Interval> ComparedNumbers::*> metrics_of_runs[]{
     {Metric::alpha_examined, &ComparedNumbers::alpha_examined},
     {Metric::alpha_drafted, &ComparedNumbers::alpha_drafted},
     {Metric::tokens_per_target_step, &ComparedNumbers::tokens_per_target_step},
     {Metric::speedup, &ComparedNumbers::speedup}};
 
-/// Returns tokens per unit of `below`, from sequences that all have the same number of tokens.
+/// Returns tokens per unit of `below`, from sequences of equally many tokens.
 std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std::vector<double>& below,
                                    const Support& support, double confidence) {
   const double most = *std::max_element(tokens.begin(), tokens.end());
@@ -139,8 +138,8 @@ ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const Benc
           tokens_per(speeds.tokens, speeds.time, possible_speedups(entry, most), confidence), independence)};
 }
 
-/// Throws ConfigError if the config's "until" cannot be used for the task: its metric has no interval here,
-/// or the first look has too few sequences or too many rounds.
+/// Throws ConfigError if "until" cannot be used for the task: its metric has no interval here, or the first
+/// look (interim analysis) has too few sequences or too many rounds.
 void require_looks(const Config& cell, const BenchmarkTask& task, const std::string& path) {
   using enum Metric;
   const UntilConfig& until = *cell.simulation.until;
@@ -154,7 +153,7 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
   require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }
 
-/// A drafter on a task, decoded with every gamma and every policy.
+/// A drafter on a task, decoded with every gamma and policy.
 class Comparison {
  public:
   Comparison(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
@@ -167,8 +166,8 @@ class Comparison {
     return task_->sequences.tokens() * (1 + section_.gammas.size() + section_.policies.size());
   }
 
-  /// Measures the cell. If intervals must be narrow, looks at them each time the number of sequences has
-  /// doubled. Throws Stopped.
+  /// Measures the cell. With "until", looks at intervals after each doubling of the sequences. Throws
+  /// Stopped.
   void run(CellResult& result, const RunContext& context) const {
     const CellResult given = result;
     const std::size_t first = task_->first_look;
@@ -219,7 +218,7 @@ class Comparison {
     }
   }
 
-  /// Returns true if every interval of the metric is narrow: those of all gammas and policies that have one.
+  /// Returns true if the metric's intervals are narrow enough at all gammas and policies that have one.
   bool is_precise(const CellResult& result, const CompareResult& own) const {
     const UntilConfig& until = *config_.simulation.until;
     std::vector<std::optional<Interval>> all;

@@ -75,7 +75,7 @@ std::vector<Cell> head(const CellResult& cell) {
   return {text_cell(before + task), text_cell(drafter)};
 }
 
-/// Returns a row without numbers. It says that the cell was interrupted, or leaves the reason to a note.
+/// Returns a row without numbers, which says that the cell was interrupted, or leaves the reason to a note.
 std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
   std::vector<Cell> row = head(cell);
   if (cell.own == nullptr) row.push_back({"interrupted", std::nullopt, "bad"});
@@ -83,7 +83,7 @@ std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
   return row;
 }
 
-/// Returns a note on the cells whose best gamma is at an end of the grid, beyond which a better one may lie.
+/// Returns a note on cells whose best gamma is at an end of the grid, beyond which a better one may lie.
 std::string edges(const Result& result) {
   std::vector<std::string> largest;
   for (const auto& [index, cell, own] : compared_cells(result)) {
@@ -97,7 +97,7 @@ std::string edges(const Result& result) {
       fmt::join(largest, "; "));
 }
 
-/// Returns a note on the cells whose intervals are wider than asked for.
+/// Returns a note on cells whose intervals are wider than requested.
 std::string too_wide(const Result& result) {
   std::vector<std::string> wide;
   for (const auto& [index, cell, own] : compared_cells(result)) {
@@ -159,7 +159,7 @@ Table drafters_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Returns a sentence about kinds of text that may be missing among few sequences.
+/// Returns a sentence about kinds of text that few sequences may miss.
 std::string kinds_of_text(const Result& result) {
   const std::vector<ComparedCell> cells = compared_cells(result);
   if (cells.empty()) return "";
@@ -177,7 +177,7 @@ std::string kinds_of_text(const Result& result) {
       fewest, 300.0 / static_cast<double>(fewest));
 }
 
-/// Bounds that are not finite are NaN after they have been in a file, and comparisons with NaN are false.
+/// Infinite bounds are NaN once they have been in a file, and comparisons with NaN are false.
 bool above_zero(const std::optional<Interval>& interval) {
   return interval && interval->judges() && interval->low > 0;
 }
@@ -213,7 +213,7 @@ Table by_policy(const Result& result, const std::string& id, const std::string& 
   return table;
 }
 
-/// Adds the column of the upper bound with drafting free, if there is an upper bound.
+/// Adds a column for the upper bound with drafting free, if there is one.
 void add_drafting_free(Table& table, const Result& result) {
   std::vector<Cell> column;
   bool any = false;
@@ -341,7 +341,7 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& names, c
   return figure;
 }
 
-/// Draws one row per cell, for sweeps, which have several cells for one drafter and task.
+/// Draws one row per cell, for sweeps, which have several cells per drafter and task.
 std::vector<Figure> by_cell(const Result& result) {
   constexpr std::size_t max_cells_drawn = 60;
   Figure figure;
@@ -360,9 +360,9 @@ std::vector<Figure> by_cell(const Result& result) {
   return {figure};
 }
 
-/// Draws the speedup of every drafter at its best gamma, by task, and for each task the speedups by policy.
+/// Draws by task the speedup of every drafter at its best gamma, and for each task the speedups by policy.
 std::vector<Figure> compare_figures(const Result& result, const Timings&) {
-  // A sweep has several cells for one drafter and task, which one axis cannot distinguish.
+  // One axis cannot distinguish a sweep's several cells for one drafter and task.
   if (result.shown().sweep || result.shown().cases) return by_cell(result);
   const std::vector<std::string> tasks = distinct(result, "task");
   Figure all = by_drafter(result, tasks,

@@ -14,8 +14,8 @@ namespace speclab {
 
 namespace {
 
-/// The metrics whose simulated interval is compared with the formula if alpha is exact. Those after
-/// tokens_variance are functions of tokens per target step.
+/// Metrics whose interval is compared with the formula if alpha is exact. Those after tokens_variance are
+/// functions of tokens per target step.
 constexpr std::array compared{Metric::alpha_examined,  Metric::tokens_per_target_step,
                               Metric::tokens_variance, Metric::speedup,
                               Metric::operations,      Metric::memory_accesses};

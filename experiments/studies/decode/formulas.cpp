@@ -44,7 +44,7 @@ double formula(const FormulaInputs& inputs, Metric metric) {
 
 Reproduction judge_printed(const FormulaInputs& inputs, Metric metric, const std::string& printed,
                            const InputRounding& rounding) {
-  // The slack accepts a formula value exactly between two roundings, such as 1.525, for either.
+  // The slack accepts either rounding of a value exactly between two, such as 1.525.
   const double half_unit = half_unit_of(printed) * (1 + 1e-9);
   const double goal = std::stod(printed);
   if (std::abs(formula(inputs, metric) - goal) <= half_unit) return Reproduction::reproduces;

@@ -16,7 +16,7 @@ namespace speclab {
 namespace {
 
 struct SearchResult {
-  std::vector<Interval> speedup_by_gamma;  ///< for gamma = 0, 1, ...; 0 is plain decoding
+  std::vector<Interval> speedup_by_gamma;  ///< for gamma = 0 (without speculation), 1, ...
   Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, paired by batch
   bool capped = false;  ///< the formula's gamma exceeds the largest simulated one
 };
@@ -41,7 +41,7 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   result.exact_alpha = alpha;
 
   SearchResult own;
-  // gamma = 0 is plain decoding, whose speedup is 1 by definition.
+  // gamma = 0 decodes without speculation; its speedup is 1 by definition.
   const std::vector<double> ones(jobs.front()->outcome.batches.size(), 1.0);
   std::vector<std::vector<double>> by_gamma{ones};
   own.speedup_by_gamma.push_back({1.0, 1.0, 1.0});
@@ -59,7 +59,7 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   const std::size_t largest = jobs.size();
   own.capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) > largest;
   const std::size_t theory_gamma = own.capped ? largest : static_cast<std::size_t>(*theory.gamma);
-  // The batches of two gammas share random numbers, so that differences are taken batch by batch.
+  // All gammas share a batch's random numbers, so differences are taken batch by batch.
   std::vector<double> differences;
   for (std::size_t batch = 0; batch < ones.size(); ++batch)
     differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);

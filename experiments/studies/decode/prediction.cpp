@@ -38,7 +38,7 @@ Prediction predict(double alpha, double c, double c_hat, const std::optional<int
 }
 
 std::string prediction_text(const Prediction& out) {
-  // The inputs are printed with all their digits: near α = 1 these decide all numbers below.
+  // Inputs are printed with all digits: near α = 1 these decide all numbers below.
   std::string text;
   const auto asked = [&text](const char* label, const auto& value) {
     text += fmt::format("{:<40}{}\n", label, value);

@@ -24,7 +24,7 @@ struct RulesSection {
   bool equality_test = false;  ///< also runs the test of `speclab check`
 };
 
-/// The numbers of one cell that are not functions of one another; "simultaneous" widens their intervals.
+/// Numbers of a cell that are not functions of one another; "simultaneous" widens their intervals.
 constexpr int independent_numbers = 7;
 constexpr std::size_t max_categories = 60;
 
@@ -51,8 +51,8 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
   }
   result.positions = acceptance_by_position(batches, config.gamma, confidence, independence);
   const Tally total = job.outcome.total();
-  // The plain engine is usual here: rules without a proof are measured with whole rows. It is therefore
-  // reported only together with a reason.
+  // The plain engine is reported only with a reason, because it is usual here: rules without a proof are
+  // measured on whole rows.
   if (job.engine != EngineUsed::plain || !job.why_plain.empty()) result.engine = engine_result(job);
   result.counts = counts_of(total);
   result.counts.draft_runs = total.draft_runs;
@@ -105,8 +105,8 @@ std::vector<const CellResult*> ordered(const std::vector<CellResult>& cells) {
   return rules;
 }
 
-/// Draws the first-token acceptance of every rule, beside the optimal transport bound for as many drafts.
-/// Rules with fewer drafts come first, then those with lower acceptance.
+/// Draws each rule's first-token acceptance beside the optimal transport bound for as many drafts; fewer
+/// drafts first, then lower acceptance.
 Figure rules_figure(const std::vector<CellResult>& cells) {
   Series bounds{.name = "optimal transport bound for as many i.i.d. drafts", .style = SeriesStyle::levels};
   Series lossless{.name = "lossless", .style = SeriesStyle::points};

@@ -24,7 +24,7 @@ namespace speclab {
 
 namespace {
 
-/// Returns the schedules that are compared if a config names none.
+/// Returns the schedules to compare if a config names none.
 std::vector<ScheduleConfig> usual_schedules() {
   std::vector<ScheduleConfig> all;
   for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
@@ -37,7 +37,7 @@ std::vector<ScheduleConfig> usual_schedules() {
 
 struct SchedulesSection {
   std::vector<ScheduleConfig> compare = usual_schedules();
-  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
+  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in target-run times; 0: none
 };
 
 /// A schedule of a config with the name of its row, which must be unique.
@@ -65,10 +65,10 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
   return all;
 }
 
-/// The most runs on one timeline: more than an eye can distinguish, and still drawn in seconds.
+/// Most runs on a timeline: more than an eye can distinguish, but still drawn in seconds.
 constexpr double max_traced_runs = 20'000;
 
-/// Throws ConfigError for a timeline that would hold more runs than can be drawn.
+/// Throws ConfigError for a timeline with more runs than can be drawn.
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
   for (const NamedSchedule& each : named) {
@@ -84,8 +84,8 @@ void check_traces(const Config& config, const std::vector<NamedSchedule>& named)
 /// Each thread holds one trial in memory.
 constexpr std::uint64_t longest_trial = 100'000'000;
 
-/// The number of positions beyond a trial's tokens that the last rounds may read. A run of acceptances
-/// exceeds it with probability at most e^-40, below alpha = 0.99996; a longer run of a pair of models is cut.
+/// Positions beyond a trial's tokens that its last rounds may read. A run of acceptances exceeds it with
+/// probability at most e^-40, below alpha = 0.99996; longer runs of a pair of models are cut.
 constexpr std::size_t spare_of_models = 128;
 std::size_t spare_of_independent_acceptances(double alpha) {
   constexpr double least = 1024;
@@ -93,7 +93,7 @@ std::size_t spare_of_independent_acceptances(double alpha) {
   return static_cast<std::size_t>(alpha < 1 ? std::min(least + 40 / (1 - alpha), most) : least);
 }
 
-/// The sums of one schedule: times over the trials of each batch, and the tokens of all trials.
+/// Sums of one schedule: times over each batch's trials, and tokens over all trials.
 struct ScheduleSums {
   std::vector<double> plain_time;
   std::vector<double> time;
@@ -128,8 +128,8 @@ BatchSums sums_of(const ScheduleRuns& runs, std::size_t schedules, std::uint32_t
   return sums;
 }
 
-/// Returns the interval of the speedup. The error is unknown if most batches took the same time, a case
-/// outside Student's t, unless all took the formula's time, as plain decoding does.
+/// Returns the speedup's interval. Its error is unknown if most batches took the same time, for which
+/// Student's t does not hold, unless all took the formula's time, as decoding without speculation does.
 Interval speedup_interval(const ScheduleSums& sums, std::optional<double> formula, double confidence) {
   const Interval interval = *ratio_interval(sums.plain_time, sums.time, confidence);
   if (varies(sums.ratio())) return interval;
@@ -139,7 +139,7 @@ Interval speedup_interval(const ScheduleSums& sums, std::optional<double> formul
   return certain ? interval : unbounded(interval.estimate);
 }
 
-/// Returns true if the interval holds the formula; empty if the error is unknown.
+/// Returns true if the interval contains the formula; empty if the error is unknown.
 std::optional<bool> verdict(const Interval& interval, double formula) {
   if (!interval.bounded()) return std::nullopt;
   const double rounding = 1e-9 * std::abs(formula);  // rounding of sums of times
@@ -181,7 +181,7 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
   return trace;
 }
 
-/// The schedules of one cell over its acceptances. `setup` is null if the acceptances are independent.
+/// A cell's schedules over the same acceptances. `setup` is null if these are independent.
 class ComparedSchedules {
  public:
   ComparedSchedules(const Config& config, std::vector<NamedSchedule> named,

@@ -50,7 +50,7 @@ using SchedulesCell = FinishedCell<SchedulesResult>;
 
 std::vector<SchedulesCell> cells_of(const Result& result) { return finished_cells<SchedulesResult>(result); }
 
-/// Returns the value of the commonly printed formula if it differs from the formula's.
+/// Returns the commonly printed formula's value if it differs from the formula's.
 std::optional<double> differing_value(const ScheduleRow& row) {
   if (!row.commonly_printed) return std::nullopt;
   const std::optional<double> value = row.commonly_printed->value;
@@ -161,8 +161,7 @@ Figure speedups(const SchedulesResult& own, const std::string& label) {
 /// The most tracks of one schedule in a figure.
 constexpr std::size_t max_tracks = 6;
 
-/// Adds a run to the row. Runs that are too short to be drawn separately are merged with neighbours of the
-/// same kind.
+/// Adds a run to the row; merges runs that are too short to be drawn with neighbours of the same kind.
 void add_block(TraceRow& row, const TraceBlock& block, double shortest) {
   if (!row.blocks.empty()) {
     TraceBlock& last = row.blocks.back();
@@ -175,7 +174,7 @@ void add_block(TraceRow& row, const TraceBlock& block, double shortest) {
   row.blocks.push_back(block);
 }
 
-/// Draws one row for a schedule whose runs follow one another, else one row per track.
+/// Draws one row for a schedule whose runs never overlap, else one row per track.
 void add_trace(Figure& figure, const ScheduleTrace& trace, double shortest) {
   std::vector<TraceBlock> blocks;
   std::vector<TraceRow> tracks;
@@ -247,8 +246,7 @@ std::vector<Table> schedules_tables(const Result& result, const Timings&, const 
   return tables;
 }
 
-/// Draws the speedup over the swept number, if a config sweeps one, and the timelines of each cell with
-/// traces.
+/// Draws the speedup over the swept number, if only one is swept, and timelines of cells with traces.
 std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
   constexpr std::size_t max_cells_drawn = 4;

@@ -98,7 +98,7 @@ Passage passage(const TracedGamma& traced, const std::string& id) {
       "one with its correction, or the bonus token.",
       traced.gamma, traced.tokens, traced.target_runs);
   if (!traced.prompt.empty()) {
-    // The prompt has its own line, which cannot be taken for a round, with colours or without.
+    // The prompt has a line of its own, which cannot be taken for a round, with colours or without.
     std::vector<TextSpan>& prompt = passage.lines.emplace_back();
     prompt.push_back({"prompt:", SpanKind::plain});
     for (const std::string& word : traced.prompt) add_word(prompt, word, SpanKind::prompt);

@@ -42,8 +42,8 @@ TextAcceptance acceptance_of(const Recording& recording, std::size_t most, doubl
   for (const GammaRounds& found : expected_rounds(recording, units.stretches, most)) {
     const std::size_t gamma = text.expected_tokens.size() + 1;
     const Interval ended = tokens_per_round(units, found.rounds, gamma, confidence);
-    // The estimate is that of texts without an end if they are long enough for it; the relative error is that
-    // of texts with one.
+    // The estimate is for endless texts if these texts are long enough for it; the relative error is that of
+    // texts with an end.
     const double expected = found.whole_rounds > 0 ? found.whole_tokens / found.whole_rounds : ended.estimate;
     text.expected_tokens.push_back(
         {expected, std::max(expected * ended.low / ended.estimate, 1.0),
@@ -84,7 +84,7 @@ ClockedGamma predicted_row(std::int32_t gamma, const RunSeconds& runs, const Tex
   return row;
 }
 
-/// Adds the measured times to a row, relative to plain decoding in the same repeats.
+/// Adds measured times to a row, relative to decoding token by token in the same repeats.
 void add_clock(ClockedGamma& row, const std::vector<ClockedDecode>& plain,
                const std::vector<ClockedDecode>& decodes, double confidence) {
   std::vector<double> ratios;

@@ -134,7 +134,7 @@ const Experiment& walltime_experiment() {
       .sections = {"walltime"},
       .check = check_walltime,
       .prepare = prepare_walltime,
-      // Timings are not part of the result, so that after an interrupt they must be measured again.
+      // Timings are not part of the result, so after an interrupt they must be measured again.
       .resumable = false,
       .own_timings = described<WalltimeTimings>().type,
       .presentation = presented({.tables = walltime_tables,

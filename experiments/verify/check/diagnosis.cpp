@@ -17,12 +17,11 @@ namespace speclab {
 
 namespace {
 
-/// The most branches of one round, which take about a second.
+/// Most branches of one round, which take about a second.
 constexpr double max_branches = 1e6;
 constexpr double same = 1e-9;  // total variation up to which distributions count as one
 constexpr std::size_t max_shown = 6;
-/// Distributions whose likelihood is lower than the greatest by up to this factor are not ruled out by the
-/// samples.
+/// Samples do not rule out distributions whose likelihood is lower than the greatest by up to this factor.
 constexpr double nearly_as_likely = 20;
 
 using SequenceCounts = std::map<std::vector<Token>, std::uint64_t>;
@@ -65,13 +64,13 @@ bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& 
   return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
     const double a = probability_under(one, seen.first);
     const double b = probability_under(other, seen.first);
-    // A sequence that only one of the two rules can emit distinguishes them, however rare it is.
+    // A sequence that only one of two rules can emit distinguishes them, however rare it is.
     return (a > 0) == (b > 0) && std::abs(a - b) < same;
   });
 }
 
-/// Returns the distribution under a rule with its default parameters; empty for rules that need other
-/// parameters or too many branches.
+/// Returns a rule's distribution with its default parameters; empty for rules with required parameters or too
+/// many branches.
 std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& kind, const Setup& setup,
                                                                int gamma, std::size_t length) {
   try {
@@ -110,7 +109,7 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
       return distribution_distance(*distribution, law) < same;
     });
     if (!known) group->laws.push_back(std::move(*distribution));
-    // The target stands for all lossless rules, which are not listed.
+    // The target represents all lossless rules, which are not listed.
     const bool told = group == groups.begin() && expected_lossless(selected(kind), 1);
     if (!told) group->fit.also.push_back(kind.name);
   }

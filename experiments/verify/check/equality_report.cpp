@@ -41,7 +41,7 @@ const Typed<EqualityResult>& described() {
 
 namespace {
 
-/// The tail is not resolved below the smallest normal double.
+/// Below the smallest normal double, p is not resolved.
 std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.3g}", p); }
 
 std::string distance_text(double distance) {

@@ -24,8 +24,8 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
          std::pow(setup.target.vocab(), tokens) <= max_exact_sequences;
 }
 
-/// Returns the least number with two significant digits for which `enough` is true; empty if there is none up
-/// to 10^10. `enough` must be monotone.
+/// Returns the smallest number with two significant digits for which `enough` is true; empty if none up to
+/// 10^10. `enough` must be monotone.
 std::optional<std::uint64_t> least_round_number(const std::function<bool(std::uint64_t)>& enough) {
   constexpr std::uint64_t per_decade = 90;
   constexpr std::uint64_t last = 9 * per_decade;
@@ -81,9 +81,9 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
   return result;
 }
 
-/// Returns the total variation that the test finds between two samples if one of them consists of a single
-/// sequence. The other sequences, all of the other sample, fill one or more cells with at least `cell` each,
-/// and their number is the noncentrality of the test.
+/// Returns the total variation that the test finds between two samples if one consists of a single sequence.
+/// The others, all of the other sample, fill one or more cells with at least `cell` each, and their number is
+/// the test's noncentrality.
 double detectable_beside_one_sequence(std::uint64_t samples, double level, double power) {
   constexpr double cell = 2 * minimum_expectation_for_power;  // half of them are expected in each sample
   for (int degrees = 1;; ++degrees) {
@@ -93,8 +93,8 @@ double detectable_beside_one_sequence(std::uint64_t samples, double level, doubl
   }
 }
 
-/// Computes the power of the joint test of two samples alone, at the level that Holm's method leaves it if it
-/// is the only test that rejects. At most `sequences` different sequences can occur.
+/// Computes the power of the joint test of two samples at the level that Holm's method leaves if only this
+/// test rejects. At most `sequences` different sequences can occur.
 void state_two_sample_power(EqualityResult& result, const SequenceTests& tests, double sequences) {
   const double level = result.level / static_cast<double>(tests.p_values().size());
   const FitTest& joint = tests.joint;
@@ -175,7 +175,7 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
                                             const Control& control) {
   require_power(settings);
-  // Memory holds the samples of each decoder and the order in which they are counted.
+  // Memory holds each decoder's samples and the order in which they are counted.
   const double of_one = static_cast<double>(settings.samples) *
                         (settings.tokens * static_cast<double>(sizeof(Token)) + sizeof(std::size_t));
   require_memory(of_one * (has_exact_distribution(setup, settings.tokens) ? 1 : 2), "/check/samples",

@@ -126,7 +126,7 @@ std::vector<std::vector<Token>> write_texts(const Model& target, const Simulatio
   return texts;
 }
 
-/// Returns the model's parameters such that every run has one token, which always gives the same bits.
+/// Returns parameters with which every run has one token, which always gives the same bits.
 GgufParameters one_token_runs(const Config& config) {
   if (!config.models) throw ConfigError("/models", "missing; a config with a target is needed");
   const GgufParameters* own = gguf_parameters(config.models->target);

@@ -17,11 +17,11 @@ namespace speclab {
 
 namespace {
 
-/// Accepts a value exactly between two roundings, such as 1.525, for either.
+/// Accepts either rounding of a value exactly between two, such as 1.525.
 constexpr double edge = 1e-9;
 
 /// Returns the distance from [least, most] to the interval that rounds to the printed number: positive if the
-/// printed number is above, negative if it is below, 0 if they meet.
+/// printed number is above, negative if below, 0 if they overlap.
 double gap(const PrintedNumber& printed, const Allowed& allowed) {
   const double slack = printed.half_unit * (1 + edge) + edge * std::abs(printed.value);
   if (printed.value - slack > allowed.most) return printed.value - printed.half_unit - allowed.most;

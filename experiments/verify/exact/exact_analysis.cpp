@@ -26,7 +26,8 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t max_classes = 8;
-/// A chain that settles from two starts at probabilities further apart than this has two distributions.
+/// If a chain converges from two starts to probabilities that differ by more than this, it has two stationary
+/// distributions.
 constexpr double same_distribution = 1e-9;
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -98,7 +99,7 @@ std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::in
   return distribution;
 }
 
-/// Returns the distribution of the contexts from which the simulation's trials start.
+/// Returns the distribution of contexts at which the simulation's trials start.
 std::vector<double> start_distribution(const ContextChain& chain, const SimulationSize& simulation) {
   std::vector<double> distribution(chain.contexts.size());
   for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
@@ -156,9 +157,8 @@ RoundNumbers exact_values(const RoundStatistics& found, const CostRatios& cost) 
   return values;
 }
 
-/// Returns the exact speedups of gamma = 0..max_gamma. The stationary distribution at each gamma starts the
-/// search for the next; that of the config's gamma is known. Ends before the first gamma whose distribution
-/// was not found.
+/// Returns the exact speedups of gamma = 0..max_gamma. Each search for a stationary distribution starts from
+/// that of the previous gamma; that of the config's gamma is known. Ends before the first gamma without one.
 std::vector<double> search(const Task& task, const StationaryDistribution& known, std::vector<double> start,
                            int& iterations) {
   std::vector<double> speedups{1.0};
@@ -177,13 +177,13 @@ std::vector<double> search(const Task& task, const StationaryDistribution& known
 int best_of(const std::vector<double>& speedups) {
   std::size_t best = 0;
   for (std::size_t gamma = 1; gamma < speedups.size(); ++gamma) {
-    // Speedups that differ by rounding count as ties, as in analysis/theory/optimal_gamma.
+    // Speedups that differ by rounding are ties, as in analysis/theory/optimal_gamma.
     if (speedups[gamma] > speedups[best] * (1 + 1e-12)) best = gamma;
   }
   return static_cast<int>(best);
 }
 
-/// Simulates `config`, which differs from the task's only in its prompt, at the task's gamma and at the exact
+/// Simulates `config`, which differs from the task's only in its prompt, at the task's gamma and the exact
 /// optimum.
 RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& config, int best_gamma) {
   const auto setup = jobs.setup(config);
@@ -213,7 +213,7 @@ RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& c
   return values;
 }
 
-/// Returns the formulas' relative errors for magnitudes that have an exact value other than 0.
+/// Returns the formulas' relative errors, for numbers whose exact value is not 0.
 RoundNumbers errors_of(const RoundNumbers& iid, const RoundNumbers& exact) {
   RoundNumbers errors;
   const auto error = [](const std::optional<double>& formula, const std::optional<double>& goal) {
@@ -226,9 +226,8 @@ RoundNumbers errors_of(const RoundNumbers& iid, const RoundNumbers& exact) {
   return errors;
 }
 
-/// Returns the closed class of plain decoding to which a class of the chain belongs. The two are equal,
-/// unless a lossy rule emits tokens that the target would not, or leaves some out. Null if there is not
-/// exactly one such class.
+/// Returns the closed class of the target's own chain to which a class belongs; null unless there is exactly
+/// one. The two are equal unless a lossy rule emits tokens that the target would not, or leaves some out.
 const ClosedClass* plain_class(const ClosedClass& members, const std::vector<ClosedClass>& plain_classes) {
   if (plain_classes.size() == 1) return &plain_classes.front();
   const ClosedClass* own = nullptr;
@@ -251,8 +250,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   std::vector<double> anywhere = uniform_on(members, chain.size());
   if (const ClosedClass* own = plain_class(members, plain_classes)) {
     StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
-    // Iteration cannot notice this itself: in a chain whose parts hardly ever meet, each part settles
-    // separately.
+    // Iteration cannot notice this itself: if parts of a chain hardly ever meet, each converges separately.
     if (!target.direct && target.converged) {
       const StationaryDistribution other = stationary_plain(chain, uniform_on({own->front()}, chain.size()));
       target.converged = largest_difference(other.distribution, target.distribution) < same_distribution;
@@ -275,8 +273,8 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
 
-  // Rounds can have closed classes where single tokens have none, for example on a cycle whose length gamma +
-  // 1 divides.
+  // Rounds can have closed classes where single tokens have none, for example on a cycle whose length is a
+  // multiple of gamma + 1.
   const std::int32_t first = chain.starts.front();
   const std::int32_t recurrent =
       std::binary_search(members.begin(), members.end(), first) ? first : members.front();
@@ -326,8 +324,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   }
   timings.search_seconds += watch.lap();
 
-  // With several classes the config's prompts would mix them, so that each class is simulated from one of its
-  // own contexts.
+  // The config's prompts would mix several classes, so each is simulated from one of its own contexts.
   Config config = task.config;
   std::vector<double> start;
   if (only) {
@@ -378,8 +375,8 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   std::size_t recurrent = 0;
   for (const ClosedClass& members : classes) recurrent += members.size();
   const std::size_t shown = std::min(classes.size(), max_classes);
-  // Each class has intervals of: alpha twice, tokens, variance, speedup, operations, best speedup, two
-  // positions, rejections, P(N = n).
+  // Intervals per class: alpha twice, tokens, variance, speedup, operations, best speedup, two positions,
+  // rejections, P(N = n).
   const int intervals = static_cast<int>(shown) * (10 + task.config.gamma + 1);
   task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
                                              : task.config.confidence;

@@ -13,7 +13,7 @@ namespace speclab {
 
 namespace {
 
-/// Longer lists of sequences, or of numbers in rows, are left out: nobody reads them.
+/// Longer lists of sequences, or of numbers in rows, are left out.
 constexpr std::size_t max_sequences = 10000;
 
 /// Seconds per branch of the bound, measured on one core of 2024 with 3 to 8 tokens and gamma 4 and 8: 18 to
@@ -63,8 +63,8 @@ std::vector<std::vector<ProofNumber>> numbers_of(const std::vector<std::vector<R
   return out;
 }
 
-/// Returns the rows as numbers of the arithmetic: the made rows if there are any, else the given ones. Empty
-/// if there are too many numbers.
+/// Returns the rows in this arithmetic: the made rows if there are any, else the given ones; empty if there
+/// are too many numbers.
 template <class Real>
 std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows& given,
                                                                  const std::vector<std::vector<Real>>& made) {

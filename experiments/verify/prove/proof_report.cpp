@@ -76,7 +76,7 @@ const Typed<Proof>& described() {
 
 namespace {
 
-/// Returns the number as text; a fraction that would fill more than half a line is shown by its value.
+/// Returns a number as text; a fraction longer than half a line as a decimal.
 std::string shown_number(const ProofNumber& value) {
   constexpr std::size_t longest = 40;
   const std::string text = short_text(value, 12, longest);
@@ -104,7 +104,7 @@ std::optional<Table> distributions(const Proof& proof) {
   return table;
 }
 
-/// Returns rows in the form of --target and --draft, cut to a line or two.
+/// Returns rows as --target and --draft take them, cut to a line or two.
 std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>>& rows) {
   constexpr std::size_t longest = 160;
   if (!rows) return "rows of more than 10,000 numbers";

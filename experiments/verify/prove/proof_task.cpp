@@ -46,7 +46,7 @@ Rational total_of(const std::vector<Rational>& row) {
   return total;
 }
 
-/// Returns the rows as they were computed, with each double as an exact fraction.
+/// Returns the computed rows, each double as an exact fraction.
 ExactRows computed_rows(const TableModel& table) {
   ExactRows rows;
   for (std::size_t context = 0; context < table.contexts(); ++context) {

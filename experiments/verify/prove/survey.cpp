@@ -18,7 +18,7 @@ namespace speclab {
 
 namespace {
 
-/// The most branches of one instance: tens of milliseconds of rational arithmetic.
+/// Most branches of an instance: tens of milliseconds of rational arithmetic.
 constexpr double few_branches = 10000;
 
 enum class InstanceKind { generic, zeros, point_target, point_draft, equal, disjoint };
@@ -36,8 +36,8 @@ class Dice {
   Philox stream_;
 };
 
-/// Draws weights 1..9 or, if `zeros`, 0..9 with a third of zeros. If `side` is 0 or 1, only ids of that
-/// parity have weight.
+/// Draws weights 1..9 or, if `zeros`, 0..9 with a third of zeros; with `side` 0 or 1, only ids of that parity
+/// get weight.
 std::vector<Rational> random_weights(Dice& dice, int vocab, bool zeros, int side) {
   std::vector<Rational> weights;
   for (int id = 0; id < vocab; ++id) {
@@ -169,7 +169,7 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
                         .bound = static_cast<double>(bound.value()),
                         .branches = found.branches,
                         .emitted = found.expected_emitted};
-  // Rules for greedy decoding have no optimum here: it is that of schemes that sample the target.
+  // Greedy rules have no optimum here, which is that of schemes that sample the target.
   if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting()) {
     result.optimum = optimum_of(task, Arithmetic::rational);
   }
@@ -263,7 +263,7 @@ ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uin
   const bool chain = dice(0, 1) == 1;
   ProofTask task;
   task.gamma = dice(1, 3);
-  // The bound assumes full supports, so that an instance's size does not depend on its zeros.
+  // The bound assumes full supports, so an instance's size does not depend on its zeros.
   const auto too_large = [&] {
     const auto width = static_cast<std::size_t>(vocab);
     task.target.assign(1, std::vector<Rational>(width, Rational(1)));

@@ -50,8 +50,8 @@ Cell share_cell(std::uint64_t count, std::uint64_t instances) {
 
 Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
 
-/// Returns a cell with the mean total variation. For a rule that is lossless on every instance it is "0",
-/// without digits, because it is proved.
+/// Returns the mean total variation; "0", without digits, for a rule that is lossless on every instance,
+/// since it is proved.
 Cell tv_cell(const SurveyRow& row) {
   if (row.lossless == row.instances) return {"0", 0.0};
   return {fmt::format("{:.4f}", row.mean_tv), row.mean_tv};
