@@ -55,7 +55,7 @@ AcceptanceFile file_of(ModelLog log) {
     // Upper bound on positions that count as rejected but were never drafted.
     const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
     found.warnings.push_back(fmt::format(
-        "{:.1f}% of the positions were not drafted, since some rounds were shorter than {}: what was not drafted counts as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would tell",
+        "{:.1f}% of the positions were not drafted, because some rounds were shorter than {}; they count as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would determine it",
         100 * static_cast<double>(log.short_by) / all, log.counts.examined.size(), accepted / examined,
         accepted / std::max(examined - absent, accepted)));
   }
@@ -68,7 +68,7 @@ bool is_empty(const AcceptanceFile& log) {
 
 std::string summary(const AcceptanceFile& log) {
   if (log.means) {
-    return fmt::format("{:.4g} of {:.4g} drafted tokens a round accepted", log.means->accepted,
+    return fmt::format("{:.4g} of {:.4g} drafted tokens per round accepted", log.means->accepted,
                        log.means->drafted);
   }
   return fmt::format(

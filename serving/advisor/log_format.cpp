@@ -12,7 +12,7 @@ namespace {
 void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std::uint64_t drafted) {
   if (accepted <= drafted) return;
   throw UsageError(
-      "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than were accepted",
+      "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more per round than were accepted",
       where, accepted, drafted);
 }
 
@@ -134,7 +134,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
 
 std::uint64_t drafted_option(const LogSource& source, const char* what) {
   if (!source.options().drafted) {
-    throw UsageError("{}: {} how many tokens were drafted a round; give --drafted N", source.name(), what);
+    throw UsageError("{}: {} how many tokens were drafted per round; give --drafted N", source.name(), what);
   }
   return static_cast<std::uint64_t>(*source.options().drafted);
 }

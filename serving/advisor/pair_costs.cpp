@@ -124,7 +124,7 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
 
 std::vector<Field> all_fields() {
   using C = PairCosts;
-  return {field("c", &C::c, number(0, 1000), "Time of a draft run / time of a plain target run."),
+  return {field("c", &C::c, number(0, 1000), "Time of a draft run / time of a target run over one token."),
           field("draft", &C::draft, text(), "Draft model: a preset or the path of a config.json."),
           field("draft_times", &C::draft_times, input_file(),
                 "File of measured times of the draft: CSV tokens,batch,ms."),

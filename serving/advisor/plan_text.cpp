@@ -18,7 +18,7 @@ namespace speclab {
 
 namespace {
 
-constexpr const char* alike_stretches = ": stretches resemble their neighbours";
+constexpr const char* alike_stretches = ": neighbouring pieces of the log are correlated";
 
 std::string ranged(const Interval& interval) { return speclab::ranged(interval, alike_stretches); }
 
@@ -82,24 +82,24 @@ Listing log_text(const LogFindings& log) {
   out += plan_line("positions alike?", test_text(log.positions_alike));
   out += plan_line("rounds independent?", test_text(log.rounds_independent));
   out += plan_line("i.i.d.", log.iid_rejected ? "REJECTED at level 0.001" : "not rejected at level 0.001");
-  if (log.alpha_by_stretches) out += plan_line("α by 20 stretches", ranged(*log.alpha_by_stretches));
+  if (log.alpha_by_stretches) out += plan_line("α by 20 pieces", ranged(*log.alpha_by_stretches));
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
   out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
-speedup through alpha by the formula, or by positions, where they also hold those of ten
-stretches. All but those of stretches and batches take rounds as independent.
+speedup through alpha by the formula, or by positions, where they also contain those of ten
+pieces of the log. All but those of pieces and batches take rounds as independent.
 )";
   return out;
 }
 
 std::string means_text(const LogMeans& means) {
-  std::string out = "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens a round accepted ({})",
+  std::string out = "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens per round accepted ({})",
                                      means.accepted, means.drafted, means.format);
   out += plan_line("rounds",
                    means.rounds > 0
                        ? fmt::format("{}", means.rounds)
-                       : fmt::format("not counted; {} lines of means, taken as stretches", means.lines));
+                       : fmt::format("not counted; {} lines of means, taken as independent", means.lines));
   return out +
          "The log has neither rounds nor positions: alpha assumes i.i.d. acceptance, which cannot be tested.\n";
 }
@@ -121,7 +121,7 @@ std::string asked_text(const AskedGamma& asked) {
       plan_line(fmt::format("at γ = {}", asked.gamma), "{} × plain decoding, {:.1f}% below the best",
                 ranged(asked.speedup), asked.loss_percent);
   if (asked.batch_limit)
-    out += plan_line("", "kept at every batch it pays up to batch {}", *asked.batch_limit);
+    out += plan_line("", "if it is kept fixed, it pays up to batch {}", *asked.batch_limit);
   return out;
 }
 std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
@@ -185,8 +185,8 @@ Figure gamma_figure(const DrafterPlan& plan) {
     figure.series.push_back(std::move(asked));
   }
   if (plan.alpha.estimated())
-    figure.caption =
-        fmt::format("Band: the {} interval that α's gives.", confidence_percent(plan.alpha.confidence));
+    figure.caption = fmt::format("Band: the {} interval that follows from α's.",
+                                 confidence_percent(plan.alpha.confidence));
   return figure;
 }
 
@@ -321,7 +321,7 @@ Listing ranking_text(const DrafterRanking& ranking) {
 std::string plan_headline(const DrafterPlan& plan) {
   if (plan.fits_reason) return "It does not fit: " + *plan.fits_reason;
   if (plan.best.gamma == 0)
-    return "Do not speculate: no γ is faster than plain decoding. " + plan.best.reason;
+    return "Do not speculate: no γ is faster than decoding token by token. " + plan.best.reason;
   std::string text = fmt::format("Draft γ = {} tokens: speedup {} over plain decoding.", plan.best.gamma,
                                  speedup_words(plan.best.speedup));
   if (const auto& other = plan.best.speedup_at_other_costs)

@@ -199,7 +199,7 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
       by_positions || gamma == longest
           ? fmt::format("The best gamma, {}, is the longest draft of the log: more may be better.", gamma)
           : fmt::format(
-                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance after that is what the i.i.d. formula makes of it.",
+                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: for later positions the i.i.d. formula is assumed.",
                 gamma, longest);
   sentence +=
       rounds <= most_rounds
@@ -226,19 +226,19 @@ std::string bound_sentence(double gain, bool by_positions) {
 }
 
 std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {
-  std::vector<std::string> sentences{gamma == 0 ? "Decode plainly: drafting costs more than it saves."
+  std::vector<std::string> sentences{gamma == 0 ? "Do not speculate: drafting costs more than it saves."
                                                 : bound_sentence(gain, by != AcceptanceModel::iid)};
   if (by == AcceptanceModel::replay) {
     sentences.emplace_back(
-        "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the rounds that it would have had along the logged text, which is to be of one sequence after another. Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
+        "The text has easy and hard passages, so rates by position depend on gamma: each gamma is judged by the rounds that it would have had along the logged text, which must consist of one sequence after another. Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
   }
   if (by == AcceptanceModel::positions) {
     sentences.emplace_back(
-        "Acceptance differs between positions (or between rounds, where easy ones reach later positions). The i.i.d. formula is wrong here; gamma is chosen by the measured acceptance at each position.");
+        "Acceptance differs between positions (or between rounds: easy ones reach later positions). The i.i.d. formula is wrong here; gamma is chosen by the measured acceptance at each position.");
   }
   if (rounds_rejected) {
     sentences.emplace_back(
-        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as independent are too narrow; use that of stretches.");
+        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as independent are too narrow; use the one by pieces of the log.");
   }
   return sentences;
 }
@@ -259,7 +259,7 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
   const auto longest = static_cast<int>(log.longest());
   if (log.means) {
     const Interval alpha = alpha_of_means(*log.means, confidence);
-    return {alpha, "log (mean accepted tokens a round, i.i.d.)", std::move(log), longest};
+    return {alpha, "log (mean accepted tokens per round, i.i.d.)", std::move(log), longest};
   }
   const Interval alpha =
       *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);

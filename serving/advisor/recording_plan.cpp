@@ -262,7 +262,7 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   if (recording.drawn) check_text(plan, recording, cut);
   if (!recording.drawn) {
     plan.warnings.push_back(
-        "The text was given to the target, not drawn from it: its rows say what is accepted in these contexts, and nothing follows for rounds. Record a text that the target generates.");
+        "The text was given to the target, not drawn from it: its rows show acceptance in these contexts, but do not determine rounds. Record a text that the target generates.");
   } else if (!rule.rounds) {
     plan.warnings.push_back(rule.why_no_rounds);
   } else {

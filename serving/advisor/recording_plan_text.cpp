@@ -60,7 +60,7 @@ std::string head(const RecordingPlan& plan) {
                    *plan.formula_gamma, *plan.formula_speedup, *plan.speedup_at_formula_gamma);
   out += end_effect(plan);
   if (*plan.optimal_gamma == 0) {
-    out += "No γ is faster than plain decoding here: do not speculate.";
+    out += "No γ is faster than decoding token by token here: do not speculate.";
     constexpr std::size_t shown = 4;
     const RecordedGamma& row = plan.gammas[std::min(shown, plan.gammas.size()) - 1];
     if (row.verify_cost > 1) {
@@ -162,7 +162,7 @@ std::string recording_headline(const RecordingPlan& plan) {
   if (plan.fits_reason) return "It does not fit: " + *plan.fits_reason;
   const Interval alpha{plan.alpha, plan.alpha_low.value_or(plan.alpha), plan.alpha_high.value_or(plan.alpha)};
   std::string text = fmt::format("α = {} over {} tokens", interval_text(alpha), grouped(plan.tokens));
-  if (!plan.optimal_gamma) return text + "; rounds of this rule do not follow from a recording.";
+  if (!plan.optimal_gamma) return text + "; a recording does not determine rounds of this rule.";
   if (*plan.optimal_gamma == 0)
     return text + fmt::format(": do not speculate at c = {}.", number_text(plan.c));
   return text + fmt::format("; the best γ at c = {} is {}, with speedup {}.", number_text(plan.c),

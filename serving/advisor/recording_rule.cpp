@@ -19,10 +19,10 @@ RecordingRule recording_rule(const std::string& name, bool has_rows) {
   const std::string why =
       kind->expected_lossless == ExpectedLossless::always
           ? fmt::format(
-                "\"{}\" decides by whole rows, also of tokens that the text does not hold; rounds follow for \"token\" and \"block\"",
+                "\"{}\" decides by whole rows, including tokens outside the text; a recording determines rounds of \"token\" and \"block\"",
                 name)
           : fmt::format(
-                "\"{}\" is not lossless: texts that it emits have another law than the recorded one, and nothing follows from this one for its rounds",
+                "\"{}\" is not lossless: its texts have another distribution than the recorded one, which therefore does not determine its rounds",
                 name);
   if (!has_rows) throw UsageError("--rule {}: {}", name, why);
   return {name, std::nullopt, why + ". Its acceptance rate in the recorded contexts is α."};
@@ -40,7 +40,7 @@ std::optional<AnyRule> rate_rule(const std::string& name) {
     throw UsageError("--rule {}: {}", name, error.what());
   }
   throw UsageError(
-      "--rule {}: it has no acceptance rate of single rows, and its rounds do not follow from a text", name);
+      "--rule {}: it has no acceptance rate of single rows, and a text does not determine its rounds", name);
 }
 
 }  // namespace speclab

@@ -114,7 +114,7 @@ std::vector<DraftSetting> drafts_of(const SampledRows& rows, const Adjustment& t
       best_draft_temperature([&](double temperature) { return overlap_of(rows, at(temperature)); });
   if (best.at_limit) {
     warnings.push_back(fmt::format(
-        "At the target's temperature {:g} the best temperature of the draft is {:g}, the largest that was looked at: a hotter draft may be accepted more often still.",
+        "At the target's temperature {:g} the best temperature of the draft is {:g}, the largest that was tried: a hotter draft may be accepted even more often.",
         target.temperature, best.temperature));
   }
   drafts.push_back({DraftSampling::best, at(best.temperature)});

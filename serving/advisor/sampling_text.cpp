@@ -64,7 +64,7 @@ std::string sampling_headline(const SamplingPlan& plan) {
   return fmt::format(
       "At temperature {:g} {} with a draft of {} {} {}.", best->temperature, rule_words(best->rule),
       draft_words(*best),
-      best->tokens_per_target_step ? "emits the most tokens a target step:" : "accepts the most:",
+      best->tokens_per_target_step ? "emits the most tokens per target step:" : "accepts the most:",
       short_number(value(*best)));
 }
 

@@ -19,7 +19,7 @@ std::string tree_words(const TreeRow& row) {
 
 std::string chain_words(const TreeRow& row) {
   return row.chain_gamma == 0
-             ? "none is faster than plain decoding"
+             ? "none is faster than decoding token by token"
              : fmt::format("γ = {}: {:.4g} × plain decoding", row.chain_gamma, row.chain_speedup);
 }
 
@@ -30,7 +30,7 @@ std::string batches_of(const TreeRow& row) {
 }  // namespace
 
 std::string tree_headline(const TreePlan& plan) {
-  if (plan.best.nodes == 0) return "No tree is faster than plain decoding here.";
+  if (plan.best.nodes == 0) return "No tree is faster than decoding token by token here.";
   return fmt::format("{}: {:.4g} × plain decoding.", tree_words(plan.best), plan.best.speedup);
 }
 
@@ -50,7 +50,7 @@ Listing tree_text(const TreePlan& plan) {
         "The best tree by batch",
         {"batch", "drafted tokens", "levels", "top-k", "tokens", "speedup", "best chain", "its speedup"},
         {},
-        "Choices are within 1% of the best at each batch; speedups are the least of their batches."};
+        "Choices are within 1% of the best at each batch; speedups are the smallest over their batches."};
     for (const TreeRow& row : plan.batches) {
       table.rows.push_back({text_cell(batches_of(row)), plain_count(row.nodes), plain_count(row.levels),
                             plain_count(row.top_k), short_cell(row.tokens), short_cell(row.speedup),

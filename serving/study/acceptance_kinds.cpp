@@ -126,11 +126,11 @@ AcceptanceKind text_law() {
     double hard_tokens = 10;
   };
   return kind_entry<AcceptanceKind, P>(
-      "text", "Easy and hard stretches of a text.",
-      {required(field("easy", &P::easy, number(0, 1), "Acceptance rate in easy stretches.")),
-       field("hard", &P::hard, number(0, 1), "The same in hard stretches."),
-       field("easy_tokens", &P::easy_tokens, number(1, 1e9), "Mean length of an easy stretch."),
-       field("hard_tokens", &P::hard_tokens, number(1, 1e9), "Mean length of a hard stretch.")},
+      "text", "Easy and hard passages of a text.",
+      {required(field("easy", &P::easy, number(0, 1), "Acceptance rate in easy passages.")),
+       field("hard", &P::hard, number(0, 1), "The same in hard passages."),
+       field("easy_tokens", &P::easy_tokens, number(1, 1e9), "Mean length of an easy passage."),
+       field("hard_tokens", &P::hard_tokens, number(1, 1e9), "Mean length of a hard passage.")},
       [](const P& own, const auto&...) -> AcceptanceLaw {
         return TextLaw{{own.easy, own.hard}, {1 / own.easy_tokens, 1 / own.hard_tokens}};
       });

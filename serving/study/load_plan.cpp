@@ -76,8 +76,9 @@ std::string device_words(const DraftDeviceSection& device) {
   const std::string outcomes =
       device.hit ? fmt::format("has drafted for a round's outcome with probability {:.4g}", *device.hit)
                  : fmt::format("drafts for the {} likeliest outcomes of each sequence", device.outcomes);
-  return fmt::format("{}; after another {}", outcomes,
-                     device.plain_after_miss ? "its sequence is decoded plain" : "all wait for drafts");
+  return fmt::format(
+      "{}; after another {}", outcomes,
+      device.plain_after_miss ? "its sequence is decoded without drafts" : "all wait for drafts");
 }
 
 std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& law) {

@@ -57,13 +57,13 @@ std::string findings(const LoadPlan& plan) {
     out +=
         plan.on_until
             ? fmt::format(
-                  "Switch speculation off between {:.4g} and {:.4g} requests a second: from there on plain decoding has the lower mean latency.\n",
+                  "Switch speculation off between {:.4g} and {:.4g} requests per second: from there on its mean latency is higher than without it.\n",
                   *plan.on_until, *plan.off_from)
             : fmt::format(
-                  "Do not speculate: plain decoding has the lower mean latency from {:.4g} requests a second on.\n",
+                  "Do not speculate: from {:.4g} requests per second on, mean latency is lower without it.\n",
                   *plan.off_from);
   } else {
-    out += "At every rate here some fixed γ has a lower mean latency than plain decoding.\n";
+    out += "At every rate here some fixed γ has a lower mean latency than no speculation.\n";
   }
   if (has_targets(plan)) {
     const LoadPolicy* best = nullptr;
@@ -72,9 +72,9 @@ std::string findings(const LoadPlan& plan) {
         best = &policy;
     }
     out += best != nullptr
-               ? fmt::format("{:.4g}% of requests keep the targets up to {} requests a second, with {}.\n",
+               ? fmt::format("{:.4g}% of requests meet the targets up to {} requests per second, with {}.\n",
                              plan.percentile, interval_text(*best->highest), best->name)
-               : fmt::format("At no rate do {:.4g}% of requests keep the targets.\n", plan.percentile);
+               : fmt::format("At no rate do {:.4g}% of requests meet the targets.\n", plan.percentile);
   }
   return out;
 }
@@ -115,7 +115,7 @@ Table rate_table(const LoadPlan& plan) {
 
 Table highest_table(const LoadPlan& plan) {
   Table table{"highest",
-              fmt::format("The highest rate at which {:.4g}% of requests keep the targets", plan.percentile),
+              fmt::format("The highest rate at which {:.4g}% of requests meet the targets", plan.percentile),
               {"policy", "requests a second", "capacity"},
               {},
               "Capacity: requests a second of a full server."};
@@ -243,7 +243,7 @@ std::vector<Figure> load_figures(const LoadPlan& plan) {
   figures.push_back(over_rates(plan, fmt::format("Time per output token, p{:g}", plan.percentile), "ms",
                                &LoadPoint::tpot, false));
   if (has_targets(plan))
-    figures.push_back(over_rates(plan, "Requests that keep the targets", "share", &LoadPoint::kept, true));
+    figures.push_back(over_rates(plan, "Requests that meet the targets", "share", &LoadPoint::kept, true));
   return figures;
 }
 

@@ -133,8 +133,7 @@ void check_size(const ServingSection& section) {
   if (!section.clients || size.after == 0 || size.before >= *section.clients) return;
   throw ConfigError(
       "/serving/settle",
-      "{} requests before those measured; {} clients need as many at least. For a benchmark that begins with "
-      "an empty server and ends when all are served, give \"settle_after\": 0",
+      "{} requests before the measured ones; {} clients need at least as many. For a benchmark that begins with an empty server and ends when all are served, give \"settle_after\": 0",
       size.before, *section.clients);
 }
 

@@ -48,12 +48,8 @@ std::string state_note(const Result& result) {
     note += fmt::format(
         " {}: {}. {}", state == overloaded_state ? "Overloaded" : "Too short", fmt::join(names, "; "),
         state == overloaded_state
-            ? "Requests arrive at 98% or more of the rate that the full server serves, and queues grow: "
-              "numbers are those of the full server, and times from an arrival have none. Where no "
-              "requests follow those measured (\"settle_after\" 0), all are those of a benchmark of so "
-              "many requests, and these times grow with their number."
-            : "The requests before those measured do not fill the server, or no time passes while these "
-              "arrive: give more \"settle\" and \"requests\".");
+            ? "Requests arrive at 98% or more of the rate that the full server serves, so queues grow: numbers are those of the full server, and times since arrival are not shown. If no requests follow the measured ones (\"settle_after\" 0), all numbers are those of a benchmark of so many requests, whose times since arrival grow with the number of requests."
+            : "The requests before the measured ones do not fill the server, or the measured ones arrive all at once: give more \"settle\" and \"requests\".");
   }
   return note;
 }

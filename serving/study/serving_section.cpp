@@ -49,8 +49,9 @@ const Typed<DraftDeviceSection>& draft_device_type() {
        integer_field(
            "outcomes", &D::outcomes, 1, 4096,
            "Outcomes of each sequence for which the device drafts; with rank_shares the likeliest."),
-       field("plain_after_miss", &D::plain_after_miss, boolean(),
-             "After any other outcome the sequence is decoded plainly; otherwise all sequences wait.")});
+       field(
+           "plain_after_miss", &D::plain_after_miss, boolean(),
+           "If true, a sequence with any other outcome is decoded without drafts; otherwise all sequences wait.")});
   return type;
 }
 

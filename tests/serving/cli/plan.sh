@@ -315,7 +315,7 @@ expect 0 plan sampling --target .5,.5 --draft .2,.8 --draft-temperature 0.5,0.5
 expect 0 plan sampling --recording "$source_dir/configs/recorded/austen_rows.jsonl" --temperature 0.6
 says out "64 recorded contexts"
 expect 0 plan sampling --target .3,.7 --draft .7,.3
-says err "warning: At the target's temperature 1 the best temperature of the draft is 20, the largest that was looked at"
+says err "warning: At the target's temperature 1 the best temperature of the draft is 20, the largest that was tried"
 expect 2 plan sampling
 says err "give a CONFIG.json, --recording FILE, or --target ROWS and --draft ROWS"
 expect 2 plan sampling --target .5,.5 --draft .2,.3,.5

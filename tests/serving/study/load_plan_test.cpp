@@ -191,7 +191,7 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
     CHECK(kept_at(0.93 * policy->highest->low) > 0.95);
     CHECK(kept_at(1.07 * policy->highest->high) < 0.95);
   }
-  CHECK(terminal(load_text(plan)).find("The highest rate at which 95% of requests keep the targets") !=
+  CHECK(terminal(load_text(plan)).find("The highest rate at which 95% of requests meet the targets") !=
         std::string::npos);
   question.server.tpot_ms = 1;  // less than the time of a step
   const LoadPlan none = *plan_load(question, {});

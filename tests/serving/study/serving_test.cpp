@@ -337,7 +337,7 @@ TEST_CASE("runs that are too short say so, and nothing is printed as not a numbe
   CHECK(csv_of(flooded.result, flooded.timings).find("nan") == std::string::npos);
   // 256 clients send requests at once; five requests before the measured ones do not fill the server.
   const char* few = R"({"serving": {"clients": 256, "requests": 60, "settle": 5}})";
-  CHECK(refused(few).starts_with("/serving/settle: 5 requests before those measured; 256 clients need"));
+  CHECK(refused(few).starts_with("/serving/settle: 5 requests before the measured ones; 256 clients need"));
   const CellResult burst = served_cell(served_config(
       R"({"serving": {"clients": 256, "requests": 60, "settle": 0, "measured": {"tokens/s": 0}}})"));
   CHECK(number(burst, "tokens/s").simulated->bounded());
