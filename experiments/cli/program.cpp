@@ -187,7 +187,7 @@ int run_program(const Words& words) {
     }
     return code;
   } catch (const Stopped&) {
-    fmt::print(stderr, "interrupted; the same command begins again\n");
+    fmt::print(stderr, "interrupted; the same command starts over\n");
     return exit_interrupted;
   } catch (const ConfigError& error) {
     message = error.sentence();

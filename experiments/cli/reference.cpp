@@ -205,7 +205,7 @@ Made by `speclab list --markdown`. A config is one JSON object; each key is foll
   keys_of(out, config);
   std::vector<const ObjectType*> seen;
   sections_of(out, config, seen);
-  out += "\n## Experiments\n\nValues of `experiment`, with the objects of the config that are theirs.\n\n";
+  out += "\n## Experiments\n\nValues of `experiment`, with the config objects that each reads.\n\n";
   for (const Experiment* experiment : experiments()) {
     std::string objects;
     for (const std::string& section : experiment->sections)
@@ -242,7 +242,7 @@ Json json_schema(const std::vector<const FamilyBase*>& families) {
   config_type().type->schema(schema);
   schema["properties"]["$schema"] = {{"type", "string"}, {"description", "This schema, for editors."}};
   schema["properties"]["format"] = {{"const", config_format},
-                                    {"description", "Number of the format of configs."}};
+                                    {"description", "Version of the config format."}};
   Json& definitions = schema["$defs"] = Json::object();
   for (const FamilyBase* family : families) definitions[family->schema_name()] = family->schema();
   return schema;

@@ -68,7 +68,7 @@ std::filesystem::path run_folder(const Values& values, const std::string& file) 
   if (values.has("out")) return values.text("out");
   const std::filesystem::path name = std::filesystem::path(file).stem();
   if (name.empty() || name == "." || name == "..")
-    throw UsageError("{}: its name names no folder; say --out FOLDER", file);
+    throw UsageError("{}: no folder can be named after this file; give --out FOLDER", file);
   Words changes = values.texts("set");
   if (const auto seed = values.given<std::int64_t>("seed")) changes.push_back(fmt::format("seed={}", *seed));
   return std::filesystem::path("out") / (name.string() + changes_in_name(changes));
@@ -135,7 +135,7 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
       refuse_foreign_result(folder, *config);
       if (resume == Resume::required || as_json)
         throw UsageError(
-            "--shard goes on with its own journals and prints nothing: leave out --resume and --json");
+            "--shard always continues from its journals and prints no result: leave out --resume and --json");
       TerminalWatch watch(fmt::format("shard {}/{}", shard.index, shard.count), quiet);
       const bool whole =
           run_shard(*config, {.folder = folder,

@@ -62,7 +62,7 @@ struct Range {
 
 const Typed<Range>& range_type() {
   static const auto type = object<Range>(
-      "a range", "Numbers at equal distances: \"step\" or \"count\" says how many.",
+      "a range", "Equally spaced numbers, by \"step\" or \"count\".",
       {required(field("from", &Range::from, number(-1e300, 1e300), "The first value.")),
        required(field("to", &Range::to, number(-1e300, 1e300), "The last value, or its bound.")),
        field("step", &Range::step, number(-1e300, 1e300), "Distance of neighbours."),

@@ -89,13 +89,12 @@ Typed<ModelPair> models_type() {
 Typed<UntilConfig> until_type() {
   return object<UntilConfig>(
       "until",
-      "Simulate until an interval is narrow: after \"trials\" sequences, and whenever they have doubled, the "
-      "interval is looked at. Intervals hold at all looks together, so that stopping does them no harm.",
+      "Simulate until an interval is narrow. It is checked (a look) after \"trials\" sequences and after each doubling. Intervals hold jointly over all looks, so stopping early does not invalidate them.",
       {field("metric", &UntilConfig::metric, metric_type(), "Whose interval."),
        required(field("half_width", &UntilConfig::half_width, number_above(0, 1e6),
                       "Largest half-width of the interval.")),
        field("relative", &UntilConfig::relative, boolean(),
-             "Whether the half-width is relative to the estimate."),
+             "If true, the half-width is relative to the estimate."),
        with_unit(integer_field("most_rounds", &UntilConfig::most_rounds, 1, 1e13,
                                "The simulation stops before it exceeds this, however wide the interval is."),
                  "rounds (tokens, for acceptance)")});
@@ -109,7 +108,7 @@ Typed<SimulationConfig> simulation_type() {
            integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
            "rounds (tokens, for acceptance)"),
        integer_field("batches", &SimulationConfig::batches, 2, max_batches,
-                     "Largest number of groups of whole trials that intervals compare."),
+                     "Most groups of whole trials from which intervals are computed."),
        field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
              "Context before the first token: text (with a corpus), or a list of token ids."),
        with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,
@@ -149,7 +148,7 @@ Typed<FigureConfig> figure_type() {
       {required(field("title", &FigureConfig::title, text(), "Title.")),
        required(field("x", &FigureConfig::x, text(), "JSON pointer of the horizontal axis.")),
        required(field("y", &FigureConfig::y, metric_type(), "Metric of the vertical axis.")),
-       field("series", &FigureConfig::series, text(), "JSON pointer that tells curves apart."),
+       field("series", &FigureConfig::series, text(), "JSON pointer whose values become curves."),
        field("style", &FigureConfig::style,
              choice<FigureStyle>({{"curves", FigureStyle::curves}, {"heat_map", FigureStyle::heat_map}}),
              "Curves, or a heat map of x against series."),
@@ -194,7 +193,7 @@ std::vector<Field> config_fields() {
       field<Config>("about", &Config::about, text(), "A paragraph for the report."),
       field<Config>("source", &Config::source, text(), "Where the numbers come from."),
       field<Config>("measured_note", &Config::measured_note, text(),
-                    "The reason why the numbers found here differ from \"measured\" of the cases."),
+                    "Why the numbers found here differ from \"measured\" in the cases."),
       field<Config>("experiment", &Config::experiment,
                     Typed<const Experiment*>{std::make_shared<const ExperimentType>()},
                     "Which experiment to run."),
@@ -216,7 +215,7 @@ std::vector<Field> config_fields() {
       field<Config>("confidence", &Config::confidence, number_above(0, 0.9999999),
                     "Confidence of every interval."),
       field<Config>("simultaneous", &Config::simultaneous, boolean(),
-                    "Widen intervals so that the confidence holds for all of this config's together.")};
+                    "Widen intervals so that all of this config's hold jointly at the confidence.")};
   for (const SectionKind& section : section_kinds()) fields.push_back(section_field(section));
   fields.push_back(field<Config>("cases", &Config::cases, list(case_type(), 1, 100000), "Explicit rows."));
   fields.push_back(field<Config>(

@@ -29,11 +29,10 @@ Journal::Journal(const std::filesystem::path& folder, const RunIdentity& identit
 void Journal::read(Resume resume) {
   const auto start_anew = [&](const std::string& reason) {
     if (resume == Resume::required) {
-      throw UsageError(
-          "{}: cannot go on with the earlier run: {}; without --resume require it is started anew",
-          file_.string(), reason);
+      throw UsageError("{}: cannot continue the earlier run: {}; without --resume require it starts over",
+                       file_.string(), reason);
     }
-    notes_.push_back("the earlier run is not gone on with: " + reason);
+    notes_.push_back("the earlier run is not continued: " + reason);
     std::filesystem::remove(file_);
   };
   if (resume == Resume::never) std::filesystem::remove(file_);
@@ -58,8 +57,8 @@ void Journal::read(Resume resume) {
   }
   if (earlier->damaged > 0 || earlier->torn) write_file_atomically(file_, earlier->sound);
   finished_ = std::move(earlier->cells);
-  notes_.push_back(fmt::format("going on with an interrupted run: {} of {} cells are finished",
-                               finished_.size(), head_.cells));
+  notes_.push_back(fmt::format("continuing an interrupted run: {} of {} cells are finished", finished_.size(),
+                               head_.cells));
 }
 
 std::shared_ptr<const Config> journal_config(const std::filesystem::path& folder) {

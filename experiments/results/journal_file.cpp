@@ -245,10 +245,10 @@ std::string difference(const JournalHead& earlier, const JournalHead& now) {
         earlier.version, earlier.program, now.version, now.program);
   }
   if (earlier.cells != now.cells || config_json(*earlier.config) != config_json(*now.config))
-    return "it is of another config";
+    return "it belongs to another config";
   if (earlier.backend != now.backend) return "it ran on another backend";
   const auto shards = [](const JournalHead& head) { return head.shard ? head.shard->count : 0; };
-  if (shards(earlier) != shards(now)) return "it was shared out among another number of shards";
+  if (shards(earlier) != shards(now)) return "it was divided into another number of shards";
   return earlier.inputs == now.inputs ? "" : changed_input(earlier.inputs, now.inputs);
 }
 
@@ -306,9 +306,9 @@ JournalWriter::~JournalWriter() {
 
 void JournalWriter::append(const std::string& line) {
   const auto fail = [&](const char* step) {
-    throw std::runtime_error(fmt::format(
-        "cannot write {}: {}: {}; the cells in it are kept, and the same command goes on with them",
-        file_.string(), step, std::generic_category().message(errno)));
+    throw std::runtime_error(
+        fmt::format("cannot write {}: {}: {}; its cells are kept, and the same command continues with them",
+                    file_.string(), step, std::generic_category().message(errno)));
   };
   std::string_view left = line;
   while (!left.empty()) {

@@ -41,8 +41,7 @@ std::string texts_note(const std::vector<CellResult>& cells) {
   }
   if (highest_low <= lowest_high) return "";
   return fmt::format(
-      " {} differs since cells decode texts of different length, {} to {} tokens with the same number of "
-      "rounds: it does not depend on γ in one text.",
+      " {} differs because cells decode texts of different lengths, {} to {} tokens for the same number of rounds; in one text it does not depend on γ.",
       metric_label(Metric::alpha_overlap), *least, most);
 }
 
@@ -118,7 +117,7 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
   }
   if (const auto& remark = presentation_of(result.shown()).metrics.remark) append(text, remark(cell));
   if (cell.until && !cell.until->reached) {
-    append(text, "wider than asked for after the most rounds allowed");
+    append(text, "still wider than requested at the limit on rounds");
     css = "bad";
   }
   if (has_unknown_error(cell)) append(text, "too few independent sequences for intervals");
@@ -126,14 +125,16 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
 }
 
 std::string interval_note(const Result& result) {
-  std::string note = fmt::format("± is the {} interval{}.", confidence_percent(result.interval_confidence),
-                                 result.shown().simultaneous
-                                     ? fmt::format(", so wide that all of this table hold together with {}",
-                                                   confidence_percent(result.shown().confidence))
-                                     : "");
+  std::string note = fmt::format(
+      "± is the {} interval{}.", confidence_percent(result.interval_confidence),
+      result.shown().simultaneous
+          ? fmt::format(", widened so that all intervals of this table hold jointly with confidence {}",
+                        confidence_percent(result.shown().confidence))
+          : "");
   if (std::any_of(result.cells.begin(), result.cells.end(),
                   [](const CellResult& cell) { return cell.until.has_value(); }))
-    note += " It holds at every look at a simulation that ended when it was narrow enough.";
+    note +=
+        " Where a simulation ended because its interval was narrow enough, it holds jointly over all looks.";
   if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
     note += fmt::format(" {}", unknown_error_note());
   for (const CellResult& cell : result.cells) {
@@ -146,8 +147,7 @@ std::string interval_note(const Result& result) {
 
 std::string unknown_error_note() {
   return fmt::format(
-      "± ?: the error is not known. Tokens of one sequence depend on those before them, and fewer than {} "
-      "sequences do not tell how much: give more sequences, which may be shorter.",
+      "± ?: the error is unknown. Tokens of one sequence depend on those before them, and fewer than {} sequences do not show how strongly: give more sequences, which may be shorter.",
       least_independent_trials);
 }
 

@@ -176,8 +176,7 @@ Overview overview_of(const Result& result, const CellSource& cells, const std::s
       overview.tables.push_back(axis_table(axes[axis], by_axis[axis], metrics, axis, id));
   }
   overview.note = fmt::format(
-      "{} cells are more than a page can show: the figures and the last table have {} of them, at equal "
-      "distances along each axis. The other tables are of all cells; results.csv has every one.",
+      "{} cells are more than a page can show: the figures and the last table show {} of them, equally spaced along each axis. The other tables cover all cells; results.csv lists every one.",
       grouped(cells.size()), grouped(sample.cells.size()));
   return overview;
 }

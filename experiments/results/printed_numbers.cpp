@@ -86,7 +86,7 @@ std::vector<Figure> PrintedNumbers::figures() const {
   // The margin gives the band a width even around a single number.
   for (const double end : {least / 1.05, most * 1.05}) figure.series.front().add(end, Interval{0, -1, 1});
   figure.caption =
-      "One point per printed number: how far the formula (else the simulation) lies from it. In the band it rounds to what is printed: of fewer digits, it may lie further off. Outside, some inputs that round to the printed α and c give a number in the band (within input rounding), or none do.";
+      "One point per printed number: the distance of the formula (without one, of the simulation). In the band, the found number rounds to the printed one; the fewer its digits, the further off it may be. Outside, some inputs that round to the printed α and c give a number in the band (within input rounding), or none do.";
   return {figure};
 }
 

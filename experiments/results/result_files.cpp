@@ -121,7 +121,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto resume = [&](const RunIdentity& identity) {
     if (const Experiment& experiment = *shown_part(config).experiment; !experiment.resumable) {
       if (options.resume != Resume::required) return Resumption{};
-      throw UsageError("--resume require: \"{}\" measures times, which are not gone on with",
+      throw UsageError("--resume require: \"{}\" measures times; such a run cannot be continued",
                        experiment.name);
     }
     journal.emplace(options.folder, identity, options.resume);

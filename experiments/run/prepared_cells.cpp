@@ -101,7 +101,7 @@ void require_gpu_form(const PreparedCells& cells) {
     }
     for (const Job* job : jobs) {
       if (job->precision)
-        throw ConfigError("/simulation/until", "is looked at by the CPU alone; leave out --backend cuda");
+        throw ConfigError("/simulation/until", "runs on the CPU alone; leave out --backend cuda");
       require_gpu_form(*job);
     }
   }

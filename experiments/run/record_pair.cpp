@@ -65,7 +65,7 @@ RecordedTokens record_config(Config config, const RecordingOrder& order,
   config.rule = Config().rule;
   drop_axes_of_decoding(config);
   refuse_many_cells(config, "record writes");
-  refuse_until(config, "record writes as many sequences as are said");
+  refuse_until(config, "record writes a fixed number of sequences");
   constexpr double bytes_a_token = 4 * sizeof(double);
   const double tokens = static_cast<double>(length) * config.simulation.trials;
   require_memory(bytes_a_token * tokens, "/simulation", fmt::format("{} tokens", tokens));
@@ -85,7 +85,7 @@ RecordedTokens record_config(Config config, const RecordingOrder& order,
 
 RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control& control) {
   if (setup.argmax_target) {
-    throw ConfigError("/rule/kind", "a recording is of the target's own distribution; leave the rule out");
+    throw ConfigError("/rule/kind", "a recording shows the target's own distribution; leave the rule out");
   }
   const AnyRule token_rule{TokenRule{}};
   RecordedTokens recorded;

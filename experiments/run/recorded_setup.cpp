@@ -31,25 +31,23 @@ std::string experiments_with(Recordings least) {
 void refuse_what_does_not_follow(const ConfigReader& config) {
   const Experiment& experiment = *config[&Config::experiment];
   if (experiment.recordings == Recordings::none) {
-    throw ConfigError("/experiment",
-                      "\"{}\" looks at rows or tokens, which recorded models do not have; these run them: {}",
-                      experiment.name, experiments_with(Recordings::decoding));
+    throw ConfigError(
+        "/experiment",
+        "\"{}\" needs rows or tokens, which recorded models lack; these experiments run them: {}",
+        experiment.name, experiments_with(Recordings::decoding));
   }
   const bool lenient_rate = rates_alone(config) && config[&Config::rule].name() == "lenient";
   if (config[&Config::rule].name() != Config().rule.name() && !lenient_rate) {
     throw ConfigError(
         config[&Config::rule].path + "/kind",
-        "\"{}\" does not follow from two columns; recorded models run with \"token\", where rates are "
-        "all that is asked for (experiment {}) also with \"lenient\", and "
-        "speclab plan recording --rule knows \"block\" and rates of rows",
+        "two columns do not determine rounds of \"{}\"; recorded models run with \"token\", and where only rates are needed (experiment {}) also with \"lenient\"; speclab plan recording --rule also takes \"block\", and rates from rows",
         config[&Config::rule].name(), experiments_with(Recordings::rates_alone));
   }
   for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {
     if (!sampling_of(*model, config[&Config::sampling]).identity()) {
       throw ConfigError(
           model->path,
-          "a recorded text is of the distribution that it was sampled from; leave out sampling options, "
-          "and record another text for others");
+          "a recorded text has the sampling options that it was drawn with; leave them out, and record another text for others");
     }
   }
   const SimulationConfig& simulation = config[&Config::simulation];

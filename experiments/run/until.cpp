@@ -80,14 +80,14 @@ void require_until(const Job& job, const std::string& experiment) {
   const UntilConfig& until = job.wanted.value().until;
   require_interval(until, known, experiment);
   if (job.simulation.prompts.size() > 1) {
-    throw ConfigError("/simulation/until",
-                      "does not go with recorded texts, nor with \"prompt_tokens\": their number is fixed; "
-                      "say \"trials\" alone");
+    throw ConfigError(
+        "/simulation/until",
+        "cannot be used with recorded texts or \"prompt_tokens\", whose number is fixed; give \"trials\" alone");
   }
   const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : least_independent_trials;
   if (job.simulation.trials < least) {
     throw ConfigError("/simulation/trials",
-                      "{} is too few to look at an interval after them; \"until\" begins with at least {}",
+                      "{} is too few for an interval; \"until\" begins with at least {}",
                       job.simulation.trials, least);
   }
   require_first_look(until, doubling_size(job.simulation).total());

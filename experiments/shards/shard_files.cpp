@@ -42,8 +42,7 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
 
 [[noreturn]] void refuse_different(const std::string& what, const fs::path& file, const std::string& other) {
   throw UsageError(
-      "{}: it differs in {} from {}, which cannot be when both ran the same program on the same "
-      "inputs; remove the one that is wrong",
+      "{}: it differs in {} from {}, which is impossible for the same program and inputs; remove the one that is wrong",
       file.string(), what, other);
 }
 
@@ -51,12 +50,12 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
 /// differ.
 void require_own_name(const fs::path& file, const Shard& named, const JournalHead& head) {
   if (!head.shard) {
-    throw UsageError("{}: its first line is of a run that is not shared out among shards; remove it",
+    throw UsageError("{}: its first line belongs to a run that is not divided into shards; remove it",
                      file.string());
   }
   if (head.shard->index == named.index && head.shard->count == named.count) return;
   throw UsageError(
-      "{}: its name is of shard {}/{}, and its first line of shard {}/{}; rename it to {}.….jsonl, or remove it",
+      "{}: its name says shard {}/{}, its first line shard {}/{}; rename it to {}.….jsonl, or remove it",
       file.string(), named.index, named.count, head.shard->index, head.shard->count, name_of(*head.shard));
 }
 
@@ -66,7 +65,7 @@ ShardedRun run_of(const fs::path& file, const JournalHead& head) {
   if (head.input) config = in_file(file.string(), [&] { return with_sections(read_config(*head.input)); });
   if (!config || config_json(*config) != config_json(*head.config) ||
       CellGrid(*config).size() != head.cells || head.shard->index > head.shard->count) {
-    throw UsageError("{}: its first line says two things of one run; remove it, and run its shard again",
+    throw UsageError("{}: its first line contradicts itself; remove it, and run its shard again",
                      file.string());
   }
   ShardedRun run{head, std::vector<ShardContent>(static_cast<std::size_t>(head.shard->count)),

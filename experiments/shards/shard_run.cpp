@@ -109,7 +109,7 @@ RunResult merge_shards(const std::filesystem::path& folder,
   if (merged.result.partial) {
     if (control.stop()) return merged;
     throw UsageError(
-        "{}: the batches that its journals have do not make up their cells; remove it, and run the shards again",
+        "{}: the batches in its journals do not add up to their cells; remove it, and run the shards again",
         shards_folder(folder).string());
   }
   merged.all = cells;

@@ -435,7 +435,7 @@ TEST_CASE("a journal is gone on with by no run that differs in anything that a r
     CAPTURE(path);
     Json changed = config;
     changed[Json::json_pointer(path)] = values.back();
-    CHECK(difference(head, head_of(changed)) == "it is of another config");
+    CHECK(difference(head, head_of(changed)) == "it belongs to another config");
   }
   std::ofstream(text.path(), std::ios::app) << "one more";
   CHECK(difference(head, head_of(config)).find("has changed since") != std::string::npos);

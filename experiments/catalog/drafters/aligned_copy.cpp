@@ -14,7 +14,7 @@ DrafterKind aligned_copy_drafter() {
   };
   return kind_entry<DrafterKind, P>(
       "aligned-copy",
-      "The prompt itself, from where the output is aligned with it (aggressive decoding). One run a round.",
+      "Copies the prompt from where the output is aligned with it (aggressive decoding). One run per round.",
       {integer_field<P>("match", &P::match, 1, 64,
                         "Tokens at the end of the output that must match the prompt to align again."),
        integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),

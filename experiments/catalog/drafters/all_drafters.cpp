@@ -56,7 +56,7 @@ MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& req
 DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request) {
   const ModelKind& kind = model.entry();
   if (request.target == nullptr && kind.needs_target && kind.needs_target(model)) {
-    return {std::nullopt, "needs a target that is a model, and the text itself is none"};
+    return {std::nullopt, "needs a target model; here the text itself is the target"};
   }
   const std::int32_t vocab = request.text.vocabulary.size();
   const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};

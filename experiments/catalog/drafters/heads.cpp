@@ -11,9 +11,8 @@ DrafterKind heads_drafter() {
   };
   return kind_entry<DrafterKind, P>(
       "heads",
-      "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the "
-      "others. One run a round.",
-      {integer_field("heads", &P::heads, 1, 16, "Tokens drafted in a round, at most."),
+      "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the others. One run per round.",
+      {integer_field("heads", &P::heads, 1, 16, "Most tokens drafted in a round."),
        integer_field("first_order", &P::first_order, 1, 5, "Order of the first head's n-gram."),
        field("temperature", &P::temperature, number(0, 100),
              "Temperature of every head; 0 is the argmax of blockwise parallel decoding.")},

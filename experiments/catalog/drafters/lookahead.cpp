@@ -11,7 +11,7 @@ DrafterKind lookahead_drafter() {
   };
   return kind_entry<DrafterKind, P>(
       "lookahead",
-      "Jacobi iteration of the target over a window of guesses; its n-grams are drafts. One run a round.",
+      "Jacobi iteration of the target over a window of guesses; its n-grams are drafts. One run per round.",
       {integer_field("window", &P::window, 1, 64, "Columns of guesses."),
        integer_field("ngram", &P::ngram, 2, 16, "Tokens of an n-gram."),
        integer_field("candidates", &P::candidates, 1, 1024, "N-grams kept for each first token.")},

@@ -7,7 +7,7 @@ DrafterKind lookup_drafter() {
   using P = LookupOptions;
   return kind_entry<DrafterKind, P>(
       "lookup",
-      "Prompt lookup: what followed the longest earlier match of the context's end. One run a round.",
+      "Prompt lookup: copies the tokens after the longest earlier match of the context's end. One run per round.",
       {integer_field("min_match", &P::min_match, 1, 64, "Shortest match."),
        integer_field("max_match", &P::max_match, 1, 64, "Longest match."),
        integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),

@@ -128,8 +128,8 @@ void check_corpus_options(const CorpusConfig& corpus, const std::string& path) {
        "missing; tokenizations \"gguf\" and \"ids\" need the GGUF file that has the tokenizer"},
       {!coded && !corpus.tokenizer.empty(), "tokenizer",
        "goes with tokenizations \"gguf\" and \"ids\" alone"},
-      {ids && cut, "document_tokens", "of a recording every sequence is a document; leave this out"},
-      {cut && pairs, "document_tokens", "of pairs of texts every line is a document; leave this out"},
+      {ids && cut, "document_tokens", "in a recording every sequence is a document; leave this out"},
+      {cut && pairs, "document_tokens", "in pairs of texts every line is a document; leave this out"},
       {cut && corpus.hold_out == 0, "hold_out", "missing; without it there are no documents to cut"}};
   for (const auto& [wrong, key, problem] : checks) {
     if (wrong) throw ConfigError(fmt::format("{}/{}", path, key), problem);

@@ -103,26 +103,22 @@ ModelKind gguf_model() {
        with_unit(
            integer_field(
                "context", &P::context, 0, 1 << 20,
-               "Most tokens of a text, with its prompt; 0: as many as the model was trained for, at most 4096."),
+               "Most tokens of a text, prompt included; 0: as many as the model was trained for, at most 4096."),
            "tokens"),
        with_unit(
            integer_field(
                "batch", &P::batch, 0, 512,
-               "Tokens of every run, shorter ones filled up: rows then depend on their context "
-               "alone, to the last bit. From 2 on the rows of a round are computed together. 0: as many "
-               "as are new; rows then depend on which tokens share a run (speclab check rows)."),
+               "Fixed number of tokens per run; shorter runs are padded. Rows then depend on their context alone, to the last bit; from 2 on, the rows of a round are computed together. 0: each run has the new tokens, and rows depend on which tokens share a run (speclab check rows)."),
            "tokens"),
        integer_field("threads", &P::threads, 1, 256, "Threads of one run."),
-       with_unit(
-           integer_field("kept_rows", &P::kept_rows, 0, 1 << 20,
-                         "Memory for rows that are kept, so that a context which comes again costs no run."),
-           "MiB"),
+       with_unit(integer_field("kept_rows", &P::kept_rows, 0, 1 << 20,
+                               "Memory for cached rows: a context that occurs again then costs no run."),
+                 "MiB"),
        field("chat", &P::chat, boolean(),
              "The prompt's text is a user's message, put into the file's chat template."),
        field(
            "tokens_of", &P::tokens_of, input_file(),
-           "For a draft with another tokenizer, the target's file. The text is coded again, and tokens that "
-           "are written alike stand for one another; the others have no probability.")},
+           "For a draft with another tokenizer: the target's file. The text is tokenized again for the draft, and tokens with the same text are identified; all others get probability 0.")},
       make_gguf);
 }
 

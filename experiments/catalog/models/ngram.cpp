@@ -63,7 +63,7 @@ std::vector<Field> training_fields() {
                    choice<CorpusPart>({{"all", CorpusPart::all},
                                        {"first_half", CorpusPart::first_half},
                                        {"second_half", CorpusPart::second_half}}),
-                   "Which part of the corpus to train on; halves make draft and target independent."),
+                   "Part of the corpus to train on; two halves make draft and target independent."),
           field<P>("corpus", &P::corpus, corpus_type(),
                    "Text to train on instead of the config's corpus, in the same tokens: one that the target "
                    "generated, with tokenization \"ids\".")};

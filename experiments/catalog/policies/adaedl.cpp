@@ -10,7 +10,7 @@ PolicyKind adaedl_policy() {
     std::int32_t most = 20;
   };
   return kind_entry<PolicyKind, P>(
-      "adaedl", "AdaEDL: goes on while 1 - sqrt(kappa H(draft)) stays above a bound.",
+      "adaedl", "AdaEDL: drafts while 1 - sqrt(kappa H(draft)) stays above a bound.",
       {with_unit(field("kappa", &P::kappa, number(0, 100), "Factor of the entropy."), "1/nat"),
        field("least", &P::least, number(0, 1), "Drafting stops below this bound."), max_field<P>()},
       [](const P& own, const auto&...) { return AdaEdlPolicy(own.kappa, own.least, own.most); });

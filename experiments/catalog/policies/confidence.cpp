@@ -10,7 +10,7 @@ PolicyKind confidence_policy() {
     std::int32_t most = 20;
   };
   return kind_entry<PolicyKind, P>(
-      "confidence", "Goes on while the draft gives a token enough probability.",
+      "confidence", "Drafts while the draft gives a token enough probability.",
       {field("threshold", &P::threshold, number(0, 1), "Drafting stops below this probability."),
        field("of", &P::of, choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
              "Token whose probability counts: the most probable one, or the drawn one (Hugging Face)."),

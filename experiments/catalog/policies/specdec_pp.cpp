@@ -10,7 +10,7 @@ PolicyKind specdec_pp_policy() {
   };
   return kind_entry<PolicyKind, P>(
       "specdec++",
-      "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
+      "SpecDec++: drafts while the predicted probability of a rejection so far stays below a risk.",
       {field("risk", &P::risk, number(0, 1), "Drafting stops above this probability."), max_field<P>()},
       [](const P& own, const auto&...) { return SpecDecPpPolicy(own.risk, own.most); });
 }

@@ -10,9 +10,9 @@ RuleKind bild_rule() {
       "temperature 0 from the target's unadjusted row. Lossy.",
       ExpectedLossless::never,
       {field("fallback", &BildRule::fallback, number(0, 1),
-             "Below this largest probability of the draft the target takes over."),
+             "The target takes over if the draft's largest probability is below this."),
        field("rollback", &BildRule::rollback, number(0, 1000),
-             "-log p(x) above which a token is taken back.")});
+             "Tokens with a larger -log p(x) are taken back.")});
 }
 
 }  // namespace speclab

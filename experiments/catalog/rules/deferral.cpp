@@ -6,8 +6,7 @@ namespace speclab {
 
 RuleKind deferral_rule() {
   RuleKind kind = rule_kind<DeferralRule>(
-      "deferral",
-      "Speculative cascade: the draft's row stands unless the cascade defers to the target. Lossy.",
+      "deferral", "Speculative cascade: uses the draft's row unless the cascade defers to the target. Lossy.",
       ExpectedLossless::never,
       {field("deferral", &DeferralRule::deferral,
              choice<Deferral>({{"chow", Deferral::chow},

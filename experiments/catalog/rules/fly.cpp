@@ -7,10 +7,11 @@ namespace speclab {
 RuleKind fly_rule() {
   RuleKind kind = rule_kind<FlyRule>(
       "fly",
-      "FLy: a token beside the argmax passes where the target is unsure and agrees with the next ones. Lossy.",
+      "FLy: accept a token other than the argmax if the target is unsure and agrees with the next tokens. Lossy.",
       ExpectedLossless::never,
-      {field("entropy", &FlyRule::entropy, number(0, 1), "Least entropy, as a share of log V."),
-       integer_field("window", &FlyRule::window, 0, 64, "Following tokens that have to be the argmax.")});
+      {field("entropy", &FlyRule::entropy, number(0, 1),
+             "Smallest entropy, as a share of log V, at which the target counts as unsure."),
+       integer_field("window", &FlyRule::window, 0, 64, "Number of next tokens that must be the argmax.")});
   kind.surveyed = {surveyed_rule("fly window 1", FlyRule(FlyRule{}.entropy, 1))};
   return kind;
 }

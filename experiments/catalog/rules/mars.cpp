@@ -6,13 +6,12 @@ namespace speclab {
 RuleKind mars_rule() {
   return rule_kind<MarsRule>(
       "mars",
-      "Margin-aware verification: the target's best token, or a second one of nearly its logit; at temperature "
-      "0 from the target's unadjusted row. Lossy.",
+      "Margin-aware verification: accept the target's best token, or its second best with nearly the same logit; at temperature 0 from the target's unadjusted row. Lossy.",
       ExpectedLossless::never,
       {field("theta", &MarsRule::theta, number(0, 1),
-             "Ratio of the two logits above which the second passes."),
+             "Ratio of the two logits above which the second is accepted."),
        field("log_sum_exp", &MarsRule::log_sum_exp, number(-1e6, 1e6),
-             "Logarithm of the sum of exp(logit), which a row of probabilities does not have.")});
+             "Logarithm of the sum of exp(logit), which probabilities do not determine.")});
 }
 
 }  // namespace speclab

@@ -5,7 +5,8 @@ namespace speclab {
 
 RuleKind match_rule() {
   return rule_kind<MatchRule>(
-      "match", "Draw the target's token whatever was drafted; accept the draft where they agree. Lossless.",
+      "match",
+      "Draw the target's token independently of the draft; accept drafted tokens that agree. Lossless.",
       ExpectedLossless::always);
 }
 

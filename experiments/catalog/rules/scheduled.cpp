@@ -10,7 +10,7 @@ RuleKind scheduled_rule() {
       "Verifies drafted tokens while their survival, known before each token is drawn, is high enough. Lossless.",
       ExpectedLossless::always,
       {field("survival", &ScheduledRule::survival, number(0, 1),
-             "Least product of the draft's largest probabilities up to a verified token."),
+             "Smallest product of the draft's largest probabilities up to a verified token."),
        field("verification", &ScheduledRule::as_block, choice<bool>({{"token", false}, {"block", true}}),
              "The rule for that prefix.")});
   const ScheduledRule token;

@@ -82,9 +82,9 @@ std::vector<Field> tree_fields() {
        integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
        field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
              "Acceptance by sibling, for an optimal tree (default: measured)."),
-       field("node_cost", &P::node_cost, number(0, 1000),
-             "Time of one more verified node, in target runs: an optimal tree then has the size up to "
-             "\"nodes\" that is fastest.")});
+       field(
+           "node_cost", &P::node_cost, number(0, 1000),
+           "Time of one more verified node, in target runs. An optimal tree then has the fastest size up to \"nodes\".")});
 }
 
 }  // namespace

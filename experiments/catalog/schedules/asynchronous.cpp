@@ -19,8 +19,9 @@ ScheduleKind asynchronous_schedule() {
       "and May 2026).",
       {own_gamma_field<P>(), own_c_field<P>(),
        field("hit", &P::hit, number(0, 1), "Probability that the outcome is among those drafted for."),
-       field("plain_after_miss", &P::plain_after_miss, boolean(),
-             "The target runs without drafts after another outcome; else the round is drafted first.")},
+       field(
+           "plain_after_miss", &P::plain_after_miss, boolean(),
+           "After another outcome: if true, the target runs without drafts; else the round is drafted first.")},
       [](const P& own, const std::string&, const ScheduleRequest& request) {
         const std::int32_t gamma = own.gamma.value_or(request.gamma);
         const double c = own.c.value_or(request.c);

@@ -21,9 +21,9 @@ ScheduleKind batched_schedule() {
       {integer_field("sequences", &P::sequences, 1, 1024, "Sequences that are decoded at the same time."),
        own_gamma_field<P>(), own_c_field<P>(),
        integer_field("goal", &P::goal, 1, 10000, "Tokens of a sequence."),
-       field("replaced", &P::replaced, boolean(),
-             "Whether the next sequence takes the place of a finished one at once, and not when the whole "
-             "batch is done."),
+       field(
+           "replaced", &P::replaced, boolean(),
+           "If true, the next sequence replaces a finished one at once; else the batch is replaced when all are done."),
        field("saturation", &P::saturation, number_above(0, 1e9),
              "Tokens at which a target run stops being bound by memory: it takes max(1, tokens / "
              "saturation).")},

@@ -19,7 +19,7 @@ ScheduleKind speculative_function_execution_schedule() {
        field("t_g", &P::t_g, number_above(0, 1000), "Time of g."),
        field("t_q", &P::t_q, number(0, 1000), "Time of the approximation that speculates the output of f."),
        field("interrupts", &P::interrupts, boolean(),
-             "Whether a run of g on a wrong output is stopped when f is done.")},
+             "If true, a run of g on a wrong output stops when f is done.")},
       [](const P& own, const auto&...) {
         const SpeedupFormula without = [own](double beta) {
           return speculative_function_speedup(beta, own.t_f, own.t_g, own.t_q);

@@ -243,8 +243,10 @@ RecordingPart read_csv(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat csv_format() {
-  return {"csv", "Ours: the header sequence,position,token,logp,logq[,logq_depth2,...], natural logarithms.",
-          not_csv, read_csv, drafters_of_csv};
+  return {
+      "csv",
+      "speclab's own: the header sequence,position,token,logp,logq[,logq_depth2,...], natural logarithms.",
+      not_csv, read_csv, drafters_of_csv};
 }
 
 }  // namespace speclab

@@ -103,7 +103,8 @@ RecordingPart read_json_lines(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat json_lines_format() {
-  return {"json-lines", "Ours: the fields of csv as a JSON object a line.", not_json_lines, read_json_lines};
+  return {"json-lines", "speclab's own: the fields of csv, one JSON object per line.", not_json_lines,
+          read_json_lines};
 }
 
 }  // namespace speclab

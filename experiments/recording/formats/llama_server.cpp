@@ -46,7 +46,7 @@ RecordingPart read_llama_server(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat llama_server_format() {
-  return {"llama-server", "completion_probabilities of llama.cpp's server, of one model.", not_llama_server,
+  return {"llama-server", "One model's completion_probabilities from llama.cpp's server.", not_llama_server,
           read_llama_server};
 }
 

@@ -35,7 +35,7 @@ RecordingPart read_openai_chat(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat openai_chat_format() {
-  return {"openai-chat", "choices[].logprobs.content[].logprob of a chat API, of one model.", not_openai_chat,
+  return {"openai-chat", "One model's choices[].logprobs.content[].logprob from a chat API.", not_openai_chat,
           read_openai_chat};
 }
 

@@ -56,7 +56,7 @@ RecordingPart read_openai_completions(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat openai_completions_format() {
-  return {"openai-completions", "choices[].logprobs.token_logprobs of a completions API, of one model.",
+  return {"openai-completions", "One model's choices[].logprobs.token_logprobs from a completions API.",
           not_openai_completions, read_openai_completions};
 }
 

@@ -86,7 +86,7 @@ RecordingPart read_vllm(const RecordingSource& source) {
 }  // namespace
 
 RecordingFormat vllm_format() {
-  return {"vllm", "prompt_logprobs of vLLM, of one model.", not_vllm, read_vllm};
+  return {"vllm", "One model's prompt_logprobs from vLLM.", not_vllm, read_vllm};
 }
 
 }  // namespace speclab

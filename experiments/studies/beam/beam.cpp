@@ -184,11 +184,11 @@ SectionKind beam_section() {
            integer_field("draft_width", &B::draft_width, 1, 1024,
                          "Sequences that the draft keeps at each step; at least \"width\"."),
            integer_field("length", &B::length, 1, 100000, "Steps, one token for every sequence."),
-           field("acceptance", &B::acceptance,
-                 choice<BeamAcceptance>({{"contained", BeamAcceptance::contained},
-                                         {"fault_best_contained", BeamAcceptance::fault_best_contained}}),
-                 "When a step is accepted: \"contained\" is the rule of appendix A.4, the other one a "
-                 "planted fault.")})
+           field(
+               "acceptance", &B::acceptance,
+               choice<BeamAcceptance>({{"contained", BeamAcceptance::contained},
+                                       {"fault_best_contained", BeamAcceptance::fault_best_contained}}),
+               "The rule that accepts a step: \"contained\" is that of appendix A.4, the other one a planted fault.")})
           .type};
 }
 

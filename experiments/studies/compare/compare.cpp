@@ -147,8 +147,8 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
                    cell.experiment->name);
   if (task.first_look < least_independent_trials) {
     throw ConfigError(path + "/sequences",
-                      "{} are too few to look at an interval after them; \"until\" begins with at least {}",
-                      task.first_look, least_independent_trials);
+                      "{} are too few for an interval; \"until\" begins with at least {}", task.first_look,
+                      least_independent_trials);
   }
   require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }

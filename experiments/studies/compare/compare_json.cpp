@@ -10,8 +10,7 @@ const Typed<TaskConfig>& task_type() {
   static const auto type = object<T>(
       "task", "Text to decode, and the target that decodes it.",
       {required(field("name", &T::name, text(), "Name of the task in tables.")),
-       required(field("corpus", &T::corpus, corpus_type(),
-                      "The text. The documents that it holds out are decoded.")),
+       required(field("corpus", &T::corpus, corpus_type(), "The text; its held-out documents are decoded.")),
        field("target", &T::target, kind_of(model_family()),
              "The target. Without one the target is the model that writes the text greedily."),
        integer_field("sequences", &T::sequences, 1, 100000,
@@ -36,12 +35,13 @@ SectionKind compare_section() {
                  "The fixed gammas to try; the fastest is \"best\"."),
            field("policies", &C::policies, list(kind_of(policy_family()), 0, 64),
                  "Adaptive policies, compared with the best fixed gamma."),
-           with_unit(field("verify", &C::verify, number(0, 1000),
-                           "Time of a target run for each token that it verifies, beyond 1 for the run: 0 is "
-                           "Theorem 3.8, where verifying is free."),
-                     "target runs"),
+           with_unit(
+               field(
+                   "verify", &C::verify, number(0, 1000),
+                   "Extra time of a target run per verified token, in target runs; 0 as in Theorem 3.8, where verification is free."),
+               "target runs"),
            integer_field("batches", &C::batches, 2, 4096,
-                         "Groups of whole sequences that intervals compare, at most."),
+                         "Most groups of whole sequences from which intervals are computed."),
            field("only_tasks", &C::only_tasks, list(text(), 1, 64),
                  "Names of the tasks that are run: compare --only."),
            field("only_drafters", &C::only_drafters, list(text(), 1, 64),

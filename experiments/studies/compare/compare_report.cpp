@@ -106,8 +106,7 @@ std::string too_wide(const Result& result) {
   }
   if (wide.empty()) return "";
   return fmt::format(
-      "WARNING: intervals are wider than asked for where documents, or the most rounds allowed, did not "
-      "suffice for twice the sequences: {}.\n",
+      "WARNING: intervals are wider than requested where documents, or the limit on rounds, did not suffice for twice the sequences: {}.\n",
       fmt::join(wide, "; "));
 }
 
@@ -128,16 +127,14 @@ std::string interruption(const Result& result) {
 }
 
 Table drafters_table(const Result& result, const std::string& id) {
-  Table table{id,
-              result.title,
-              {"task", "drafter", "best γ", metric_label(Metric::speedup),
-               metric_label(Metric::tokens_per_target_step), metric_label(Metric::alpha_overlap),
-               metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
-              {},
-              "All but two columns are of the fastest fixed γ. α (contexts): the rule's acceptance rate, for "
-              "token verification the overlap of target and draft, averaged along text that the target "
-              "generates, 0 where the drafter has nothing to propose; "
-              "\"proposes\" is the share of contexts in which it has. Standard decoding has speedup 1."};
+  Table table{
+      id,
+      result.title,
+      {"task", "drafter", "best γ", metric_label(Metric::speedup),
+       metric_label(Metric::tokens_per_target_step), metric_label(Metric::alpha_overlap),
+       metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
+      {},
+      "All columns but α (contexts) and \"proposes\" are at the fastest fixed γ. α (contexts): the rule's acceptance rate (for token verification, the overlap of target and draft), averaged over text that the target generates; 0 where the drafter proposes nothing. \"proposes\": the share of contexts in which it proposes something. Standard decoding has speedup 1."};
   const bool looks = std::any_of(result.cells.begin(), result.cells.end(),
                                  [](const CellResult& cell) { return cell.until.has_value(); });
   if (looks) table.columns.emplace_back("sequences");
@@ -168,12 +165,11 @@ std::string kinds_of_text(const Result& result) {
                                })->own.sequences;
   if (fewest < least_judged_sequences) {
     return fmt::format(
-        " Texts that can be copied and others differ so much that {} sequences are needed here.",
+        " Texts that can be copied differ so much from others that {} sequences are needed here.",
         least_judged_sequences);
   }
   return fmt::format(
-      " The intervals do not cover a kind of text that is missing from the {} sequences, as may happen to kinds that make up "
-      "less than {:.2g}% of all texts.",
+      " The intervals do not account for kinds of text that the {} sequences may miss: those below {:.2g}% of all texts.",
       fewest, 300.0 / static_cast<double>(fewest));
 }
 
@@ -240,18 +236,14 @@ Table policies_table(const Result& result, const std::string& id) {
         return Cell{number_text(speedup) + mark_of(policy.gain), speedup, css_of(policy)};
       });
   table.note =
-      "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
-      "0. These sequences choose the best fixed γ; the interval is of the difference to whichever is the best "
-      "in truth. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
-      "others; with drafting free, not even for those. A difference that was the same in half of the groups "
-      "of sequences or more, such as none, has no mark: its error is not known.";
+      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. These sequences choose the best fixed γ; the interval is for the difference to the truly best one. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted; with drafting free, it pays nothing. No mark: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown.";
   add_drafting_free(table, result);
   return table;
 }
 
 Table gains_table(const Result& result, const std::string& id) {
   Table table = by_policy(
-      result, id, "Speedup of each γ policy less that of the best fixed γ",
+      result, id, "Speedup of each γ policy minus that of the best fixed γ",
       [](const ComparedCell& one) { return interval_cell(speedup_of(one.cell)); },
       [](const PolicyResult& policy) {
         Cell cell = interval_or_none(policy.gain);
@@ -259,8 +251,7 @@ Table gains_table(const Result& result, const std::string& id) {
         return cell;
       });
   table.note =
-      "± ?: the difference was the same in half of the groups of sequences or more, such as none, so that "
-      "its error is not known.";
+      "± ?: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown.";
   table.folded = true;
   return table;
 }
@@ -281,13 +272,12 @@ Table gammas_table(const Result& result, const std::string& id) {
 
 /// Returns a table with three estimates of the acceptance rate.
 Table estimators_table(const Result& result, const std::string& id) {
-  Table table{id,
-              "α by three estimators",
-              {"task", "drafter", "overlap", "recorded", "examined", "intervals meet"},
-              {},
-              "Along text that the target generates: mean overlap of its row and the draft's, and mean of "
-              "min(1, q/p) of the token that came, which is all that a recording holds. Examined: accepted "
-              "over examined tokens of decoding at the best γ, whose rounds come to other contexts."};
+  Table table{
+      id,
+      "α by three estimators",
+      {"task", "drafter", "overlap", "recorded", "examined", "intervals meet"},
+      {},
+      "Over text that the target generates: mean overlap of its rows and the draft's, and mean of min(1, q/p) over its tokens, which is all that a recording holds. Examined: accepted / examined tokens when decoding at the best γ, whose rounds visit other contexts."};
   table.folded = true;
   for (const auto& [index, cell, own] : compared_cells(result)) {
     std::vector<Cell>& row = table.rows.emplace_back(head(cell));

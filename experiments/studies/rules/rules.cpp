@@ -175,13 +175,7 @@ Presentation rules_presentation() {
       .columns = test_column,
       .cells = test_cell,
       .note =
-          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, in "
-          "the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen "
-          "drafts may exceed it. TV to target: of the emitted token's distribution in its context, computed "
-          "from the rows of every examined position. Regret: rejections beyond the least of lossless rules that "
-          "verify one draft token by token, per examined position; block verification and rules of several "
-          "drafts can be below 0. Every rule is measured in the contexts that its own rounds "
-          "visit."};
+          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, in the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen drafts may exceed it. TV to target: distance of the emitted token's distribution in its context, from the rows of every examined position. Regret: rejections per examined position, minus the fewest of a lossless rule that verifies one draft token by token; block verification and rules of several drafts can be below 0. Every rule is measured in the contexts that its own rounds visit."};
   return {.metrics = std::move(metrics), .figures = figures_of_rules, .headline = rules_headline};
 }
 
@@ -189,7 +183,7 @@ Presentation rules_presentation() {
 
 SectionKind rules_section() {
   return {.key = "rules",
-          .type = object<RulesSection>("rules", "Whether the experiment rules also tests equality.",
+          .type = object<RulesSection>("rules", "The equality test of the experiment rules.",
                                        {field("equality_test", &RulesSection::equality_test, boolean(),
                                               "Beside a proved distance of 0 to the target, run the "
                                               "test of `speclab check` (section \"check\").")})

@@ -315,17 +315,15 @@ Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
 
 SectionKind schedules_section() {
   using S = SchedulesSection;
-  return {
-      "schedules",
-      object<S>("schedules",
-                "The experiment schedules compares schedules over independent acceptances of probability "
-                "\"alpha\", or those of \"models\".",
-                {field("compare", &S::compare, list(kind_of(schedule_family()), 1, 64),
-                       "The schedules; each gets one row."),
-                 integer_field(
-                     "trace_tokens", &S::trace_tokens, 0, 1000,
-                     "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
-          .type};
+  return {"schedules",
+          object<S>("schedules",
+                    "The experiment schedules compares schedules over independent acceptances of probability "
+                    "\"alpha\", or those of \"models\".",
+                    {field("compare", &S::compare, list(kind_of(schedule_family()), 1, 64),
+                           "The schedules; each gets one row."),
+                     integer_field("trace_tokens", &S::trace_tokens, 0, 1000,
+                                   "Draws a timeline as long as this many target runs; 0 draws none.")})
+              .type};
 }
 
 const Experiment& schedules_experiment() {

@@ -88,8 +88,7 @@ Table table_of(const Result& result, const SchedulesCell& of, const std::string&
     if (own.reference) cells.push_back(interval_cell(row.difference));
   }
   table.note = fmt::format(
-      "± is the {} interval; differences are paired, trial by trial. Speedup is over plain decoding: of the "
-      "same batch, for batches, and f then g, for speculative function execution.{}",
+      "± is the {} interval; differences are paired by trial. Speedups compare with decoding token by token; for batches, of the same batch; for speculative function execution, with f then g.{}",
       confidence_percent(result.interval_confidence),
       approximate ? " The formulas assume independent acceptances, which these are not." : "");
   if (approximate && !own.measured_alpha->bounded()) table.note += " " + unknown_error_note();
@@ -205,8 +204,7 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
   figure.title = titled("Timelines", label);
   figure.x_label = "time, in target runs";
   figure.caption = fmt::format(
-      "Timelines of the first sequence; of a schedule with more than {0} tracks, the first {0}. A dropped "
-      "run is one whose result was not used. trace.json has all runs, for chrome://tracing and Perfetto.",
+      "Timelines of the first sequence; a schedule with more than {0} tracks shows the first {0}. A dropped run is one whose result was not used. trace.json has all runs, for chrome://tracing and Perfetto.",
       max_tracks);
   return figure;
 }

@@ -185,11 +185,7 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
     for (auto& cells : table.rows) cells.erase(cells.begin() + 1);
   }
   table.note = fmt::format(
-      "α = {:.3f} on the text that the target wrote. Speedups over plain decoding by the same target. "
-      "Theorem 3.8: acceptances are independent and verifying γ + 1 positions costs a run over one. Then: "
-      "with the measured cost of that run; with it and the expected tokens of this text, whose interval is "
-      "that of the text alone. By the clock: median of paired repeats. Last: what the measured costs say of "
-      "the rounds that were played, against the clock.",
+      "α = {:.3f} on the text that the target wrote. Speedups compare with the same target decoding token by token. Theorem 3.8: acceptances are independent, and verifying γ + 1 positions costs as much as one. Next: with the measured cost of verification; then also with the expected tokens of this text, whose interval covers the text alone. By the clock: median of paired repeats. Last: the speedup by measured costs and the rounds that were played, compared with the clock.",
       rows.front().alpha);
   const auto best = std::ranges::max_element(rows, {}, &ClockedGamma::predicted_speedup);
   if (best->predicted_speedup <= 1) {

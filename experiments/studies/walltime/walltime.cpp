@@ -117,9 +117,9 @@ SectionKind walltime_section() {
            integer_field("repeats", &Own::repeats, 1, 1000, "Repeats, plain and speculative alternating."),
            field("gammas", &Own::gammas, list(integer<std::int32_t>(1, 64), 0, 64),
                  "Gammas, decoded in turn and compared in pairs (default: the config's gamma)."),
-           field("batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
-                 "How many texts are decoded at once, their runs made together. Speedups are over plain "
-                 "decoding of as many."),
+           field(
+               "batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
+               "Numbers of texts to decode at once, in common runs. Speedups compare with decoding as many token by token."),
            field("clock", &Own::clock,
                  choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
                  "\"processor\" is the processor time of the thread that decodes, which "

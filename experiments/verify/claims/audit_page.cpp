@@ -149,7 +149,7 @@ std::string audit_headline(const ClaimAudit& audit) {
   }
   text += ".";
   if (counts.needs_assumption > 0) {
-    text += fmt::format(" {} an assumption, of which {} not as the formula says under it.",
+    text += fmt::format(" {} an assumption; under it, {} not as the formula says.",
                         plural(counts.needs_assumption, "needs", "need"),
                         plural(counts.assumption_contradicted, "is", "are"));
   }

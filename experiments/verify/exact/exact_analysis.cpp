@@ -260,15 +260,14 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
       out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
     } else {
       out.remarks.emplace_back(
-          "Plain decoding forgets where it started too slowly to be followed: alpha under the target's "
-          "distribution, and with it the i.i.d. column, is not known.");
+          "The target's chain of contexts converges too slowly: alpha under the target's distribution, and with it the i.i.d. column, is unknown.");
     }
     if (std::includes(members.begin(), members.end(), own->begin(), own->end())) {
       anywhere = target.distribution;
     }
   } else {
     out.remarks.emplace_back(
-        "The contexts where this class decodes belong to several closed classes of plain decoding, or to none: alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
+        "This class's contexts belong to several closed classes of the target's chain of contexts, or to none: alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
   }
   StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
@@ -287,11 +286,9 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   out.round_solution = solution_of(rounds);
   if (!rounds.converged) {
     const TokenBounds bounds = expected_tokens_bounds(chain, gamma, members);
-    out.remarks.push_back(
-        fmt::format("Rounds of gamma = {} forget where they started too slowly to be followed, or never: "
-                    "there are no exact "
-                    "values. The long-run tokens per target step lie between {:.9g} and {:.9g}.",
-                    gamma, bounds.least, bounds.most));
+    out.remarks.push_back(fmt::format(
+        "The chain of rounds of gamma = {} converges too slowly, or not at all: there are no exact values. The long-run tokens per target step lie between {:.9g} and {:.9g}.",
+        gamma, bounds.least, bounds.most));
     timings.rounds_seconds += watch.lap();
     return out;
   }
@@ -300,7 +297,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   out.tokens_per_target_step_from_start = elsewhere.expected_tokens;
   if (!one_distribution) {
     out.remarks.push_back(fmt::format(
-        "Rounds of gamma = {} do not forget where they started: E[N] is {:.9g} from the target's stationary distribution and {:.9g} from the first recurrent context after the prompt. Exact values are the former's.",
+        "The long run of rounds of gamma = {} depends on where they start: E[N] is {:.9g} from the target's stationary distribution and {:.9g} from the first recurrent context after the prompt. Exact values are for the former.",
         gamma, found.expected_tokens, elsewhere.expected_tokens));
   }
   timings.rounds_seconds += watch.lap();
@@ -316,7 +313,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   const std::size_t searched = out.speedup_by_gamma.size() - 1;
   if (searched < static_cast<std::size_t>(task.max_gamma)) {
     out.remarks.push_back(fmt::format(
-        "The search for the best gamma ended at {}: rounds of {} forget where they started too slowly to be followed.",
+        "The search for the best gamma ended at {}: the chain of rounds of {} converges too slowly.",
         searched, searched + 1));
   } else if (best == task.max_gamma) {
     out.remarks.push_back(

@@ -130,8 +130,7 @@ Listing exact_text(const ExactResult& result) {
   if (chain.closed_classes > 1) {
     const std::size_t shown = result.classes.size();
     out += fmt::format(
-        "Plain decoding never leaves any of {} closed classes of contexts; each is analysed by itself{}. "
-        "The class that a text ends in depends on its start and on random draws.\n",
+        "Decoding never leaves any of {} closed classes of contexts; each is analysed by itself{}. The class that a text ends in depends on its start and on random draws.\n",
         chain.closed_classes, chain.closed_classes > shown ? fmt::format(" (the first {})", shown) : "");
   }
   out +=

@@ -62,7 +62,7 @@ job.send_signal(signal.SIGINT)
 stderr = job.communicate(timeout=20)[1]
 assert job.returncode == 130, job.returncode
 assert time.time() - start < 2, time.time() - start
-assert stderr == b"interrupted; the same command begins again\n", stderr
+assert stderr == b"interrupted; the same command starts over\n", stderr
 assert sorted(os.listdir("large")) == ["shards"], os.listdir("large")
 assert [name for name in os.listdir("large/shards") if not name.startswith("1-of-1")] == [], os.listdir("large/shards")
 PYTHON

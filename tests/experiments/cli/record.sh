@@ -43,7 +43,7 @@ J
 expect 0 run recorded.json --quiet --out results
 expect 0 run recorded.json --quiet --out swept --set 'sweep./gamma=[1,4]'
 expect 2 run recorded.json --out refused --set rule.kind=block
-says err "does not follow from two columns"
+says err "two columns do not determine rounds of"
 expect 2 check recorded.json
 says err "a recorded model has no rows"
 expect 2 exact recorded.json

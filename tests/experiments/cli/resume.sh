@@ -93,7 +93,7 @@ expect 2 sweep sweep.json --out older -q --resume require
 says err "another program wrote it"
 same older/journal.jsonl former.jsonl
 expect 0 sweep sweep.json --out older -q
-says err "the earlier run is not gone on with: another program wrote it"
+says err "the earlier run is not continued: another program wrote it"
 same older/result.json whole/result.json
 # The SHA-256 of its sources, as sha256sum computes it, identifies the program.
 sources=$(cd "$source_dir" && for folder in core sim analysis kernels serving/{advisor,queues,server,study,traces} \

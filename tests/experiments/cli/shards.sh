@@ -160,9 +160,9 @@ expect 0 run iid.json --out several -q --shard 2/2
 cp several/shards/2-of-2.*.jsonl several/shards/2-of-3.x.jsonl
 for verb in status merge; do
   expect 2 $verb named
-  says err "named/shards/1-of-1.x.jsonl: its name is of shard 1/1, and its first line of shard 1/60"
+  says err "named/shards/1-of-1.x.jsonl: its name says shard 1/1, its first line shard 1/60"
   expect 2 $verb several
-  says err "several/shards/2-of-3.x.jsonl: its name is of shard 2/3, and its first line of shard 2/2"
+  says err "several/shards/2-of-3.x.jsonl: its name says shard 2/3, its first line shard 2/2"
 done
 expect 2 run iid.json --out several -q --shard 2/2
 says err "several/shards/2-of-3.x.jsonl"
@@ -170,7 +170,7 @@ rm several/shards/2-of-3.x.jsonl
 expect 0 run iid.json --out others -q --shard 2/3
 cp others/shards/2-of-3.* several/shards
 expect 2 status several
-says err "are of different runs: it was shared out among another number of shards"
+says err "are of different runs: it was divided into another number of shards"
 
 # A program with other sources neither continues journals nor merges them.
 another_program "$(ls part/shards/2-of-3.*.jsonl | head -1)"

@@ -109,7 +109,7 @@ TEST_CASE("the acceptance rate under lenience follows from two columns") {
   // Rounds under lenience emit another text, about which the recording says nothing.
   json["rule"] = {{"kind", "lenient"}, {"lenience", 0.5}};
   json["experiment"] = "decode";
-  CHECK(says(refusal(json), "/rule/kind: \"lenient\" does not follow from two columns"));
+  CHECK(says(refusal(json), "/rule/kind: two columns do not determine rounds of \"lenient\""));
 }
 
 TEST_CASE("recorded models run with token verification alone, where nothing looks at rows or tokens") {
@@ -119,7 +119,7 @@ TEST_CASE("recorded models run with token verification alone, where nothing look
   CHECK(refusal(good) == "");
   Json json = good;
   json["rule"] = {{"kind", "block"}};
-  CHECK(says(refusal(json), "/rule/kind: \"block\" does not follow from two columns"));
+  CHECK(says(refusal(json), "/rule/kind: two columns do not determine rounds of \"block\""));
   json = good;
   json["sampling"] = {{"temperature", 0.7}};
   CHECK(says(refusal(json), "leave out sampling options"));
@@ -131,7 +131,7 @@ TEST_CASE("recorded models run with token verification alone, where nothing look
   CHECK(says(refusal(json), "no column \"logq.small\""));
   json = good;
   json["experiment"] = "beam";
-  CHECK(says(refusal(json), "/experiment: \"beam\" looks at rows or tokens"));
+  CHECK(says(refusal(json), "/experiment: \"beam\" needs rows or tokens"));
   json = good;
   json["models"]["draft"] = {{"kind", "uniform"}};
   CHECK(says(refusal(json), "go together"));

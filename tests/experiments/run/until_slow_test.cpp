@@ -162,7 +162,7 @@ TEST_CASE("a simulation that may have no more rounds says that its interval is w
   CHECK(until.looks == 4);  // 80, 160, 320 and 640 rounds
   CHECK(until.most_looks == 4);
   CHECK(*result.cells[0].counts.rounds == 640);
-  CHECK(csv_of(result, {}).find("wider than asked for") != std::string::npos);
+  CHECK(csv_of(result, {}).find("wider than requested") != std::string::npos);
 }
 
 TEST_CASE("what cannot go on until it is precise is refused") {

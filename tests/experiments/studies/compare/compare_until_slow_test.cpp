@@ -148,7 +148,7 @@ TEST_CASE("documents that do not suffice leave an interval that is said to be wi
   CHECK(end.most_looks == 3);
   CHECK(end.looks == 3);
   CHECK(end.trials == 40);
-  CHECK(tables_of(result, {}, "t").front().note.find("wider than asked for") != std::string::npos);
+  CHECK(tables_of(result, {}, "t").front().note.find("wider than requested") != std::string::npos);
   // The same limit holds by rounds: 20 sequences of 25 tokens are 500.
   const Result by_rounds = run_of(comparison(text, R"({"half_width": 1e-6, "most_rounds": 999})")).result;
   CHECK(by_rounds.cells[0].until->trials == 20);

@@ -206,7 +206,7 @@ TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha")
   CHECK_FALSE(one.iid.has_value());
   CHECK_FALSE(one.exact.alpha.has_value());
   CHECK(*one.exact.tokens_per_target_step == doctest::Approx(4).epsilon(1e-12));
-  CHECK(remarks(one, "several closed classes of plain decoding"));
+  CHECK(remarks(one, "several closed classes of the target's chain"));
 }
 
 TEST_CASE("rounds that remember their start say so") {
@@ -223,8 +223,8 @@ TEST_CASE("rounds that remember their start say so") {
   CHECK(*one.exact.tokens_per_target_step == doctest::Approx(5.0 / 3).epsilon(1e-12));
   CHECK(one.tokens_per_target_step_from_start == doctest::Approx(1.5).epsilon(1e-12));
   CHECK(*one.exact.tokens_per_target_step_of_simulation == doctest::Approx(1.5).epsilon(1e-12));
-  CHECK(remarks(one, "do not forget where they started"));
-  CHECK_FALSE(remarks(only_class(exact_of("{}")), "do not forget"));
+  CHECK(remarks(one, "depends on where they start"));
+  CHECK_FALSE(remarks(only_class(exact_of("{}")), "depends on where they start"));
 }
 
 TEST_CASE("the result has the same bytes at one thread and at two, and no seconds in it") {
