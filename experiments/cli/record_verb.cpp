@@ -48,7 +48,7 @@ Verb record_verb() {
           "write a text that the config's target generates, with its log-probabilities under target and draft",
       .line = "speclab record CONFIG.json --out FILE [options]",
       .about =
-          R"(Records the config's pair. The target decodes plainly, and each token is written with its natural
+          R"(Records the config's pair. The target decodes token by token, and each token is written with its natural
 log-probabilities under target and draft, as sequence,position,token,logp,logq. It writes one sequence
 for each of the simulation's trials. speclab plan recording and models of kind "recorded" read it.
 Sampling options of the config hold for both models; its rule, gamma and costs do not matter.)",

@@ -89,7 +89,7 @@ void write_and_print(const RunResult& run, const Values& values, const std::file
           stderr,
           "interrupted{}. Partial results of more than {} cells are not written; the same command {}\n",
           run.all ? "" : fmt::format(": {} of {} cells are finished", finished, cells), max_partial_cells,
-          run.all ? "begins anew" : "goes on");
+          run.all ? "starts over" : "continues");
       return;
     }
     undisturbed.emplace(nullptr);

@@ -78,7 +78,7 @@ int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   if (!drafter.most_drafted) return settings.max_gamma;
   if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
     const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
-    throw UsageError("--gamma {}: {} drafts at most {} tokens a round", *settings.asked_gamma,
+    throw UsageError("--gamma {}: {} drafts at most {} tokens per round", *settings.asked_gamma,
                      head == nullptr ? drafter.draft : head->model.source, *drafter.most_drafted);
   }
   return std::min(settings.max_gamma, *drafter.most_drafted);

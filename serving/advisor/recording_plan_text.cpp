@@ -102,7 +102,7 @@ Table position_table(const RecordingPlan& plan) {
 
 Table policy_table(const RecordingPlan& plan) {
   Table table{
-      "policies", "Policies that look only at the accepted text", {"policy", "drafted a round", "speedup"}};
+      "policies", "Policies that read only the accepted text", {"policy", "drafted per round", "speedup"}};
   for (const RecordedPolicy& row : plan.policies) {
     table.rows.push_back(
         {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});

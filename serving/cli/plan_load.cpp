@@ -108,7 +108,7 @@ std::vector<double> rates_of(const Values& values) {
   const std::string& text = values.text("rate");
   constexpr std::size_t most = 100;
   const std::vector<double> rates =
-      number_list("--rate", text, "requests a second from 1e-6 to 1e9, such as 4 or 1,2,4,8", most,
+      number_list("--rate", text, "requests per second from 1e-6 to 1e9, such as 4 or 1,2,4,8", most,
                   [](double rate) { return rate >= 1e-6 && rate <= 1e9; });
   if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end())
     throw UsageError("--rate {}: expected increasing rates", text);

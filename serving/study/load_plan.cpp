@@ -103,7 +103,7 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
   plan.lengths =
       fmt::format("prompts {}; outputs {}", length_words(stream.prompt), length_words(stream.output));
   if (const Trace* trace = stream.trace.get()) {
-    plan.arrivals = fmt::format("at the times of {} recorded requests, {:.4g} a second as recorded",
+    plan.arrivals = fmt::format("at the times of {} recorded requests, {:.4g} per second as recorded",
                                 trace->size(), trace_rate(*trace));
     plan.lengths = "as recorded";
   }

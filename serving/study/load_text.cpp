@@ -47,8 +47,8 @@ std::string findings(const LoadPlan& plan) {
   if (plan.best.size() == 1) {
     const LoadChoice& choice = plan.best.front();
     if (choice.policy.empty())
-      return fmt::format("At {:.4g} requests a second every policy is overloaded.\n", choice.rate);
-    out = fmt::format("At {:.4g} requests a second: {}.", choice.rate, choice.policy);
+      return fmt::format("At {:.4g} requests per second every policy is overloaded.\n", choice.rate);
+    out = fmt::format("At {:.4g} requests per second: {}.", choice.rate, choice.policy);
     if (!choice.not_told_apart.empty())
       out += fmt::format(" These runs cannot tell it from: {}.", fmt::join(choice.not_told_apart, ", "));
     return out + "\n";
@@ -81,12 +81,12 @@ std::string findings(const LoadPlan& plan) {
 
 Table rate_table(const LoadPlan& plan) {
   const std::string p = fmt::format("p{:g}", plan.percentile);
-  Table table{
-      "rates",
-      has_targets(plan) ? "The policy with the most requests that meet the targets"
-                        : "The policy with the smallest mean latency",
-      {"requests a second", "policy", "latency, ms", "TTFT, " + p, "TPOT, " + p, "plain latency", "running"}};
-  if (has_targets(plan)) table.columns.insert(table.columns.begin() + 2, "keep the targets");
+  Table table{"rates",
+              has_targets(plan) ? "The policy with the most requests that meet the targets"
+                                : "The policy with the smallest mean latency",
+              {"requests per second", "policy", "latency, ms", "TTFT, " + p, "TPOT, " + p, "plain latency",
+               "running"}};
+  if (has_targets(plan)) table.columns.insert(table.columns.begin() + 2, "meet the targets");
   bool close = false;
   for (std::size_t r = 0; r < plan.best.size(); ++r) {
     const LoadChoice& choice = plan.best[r];
@@ -116,9 +116,9 @@ Table rate_table(const LoadPlan& plan) {
 Table highest_table(const LoadPlan& plan) {
   Table table{"highest",
               fmt::format("The highest rate at which {:.4g}% of requests meet the targets", plan.percentile),
-              {"policy", "requests a second", "capacity"},
+              {"policy", "requests per second", "capacity"},
               {},
-              "Capacity: requests a second of a full server."};
+              "Capacity: requests per second of a full server."};
   for (const LoadPolicy& policy : plan.policies) {
     table.rows.push_back({text_cell(policy.name),
                           policy.highest ? interval_cell(*policy.highest) : text_cell("none"),
@@ -130,12 +130,12 @@ Table highest_table(const LoadPlan& plan) {
 Table policy_table(const LoadPlan& plan, std::size_t r) {
   const std::string p = fmt::format("p{:g}", plan.percentile);
   Table table{fmt::format("policies{}", r),
-              fmt::format("At {:.4g} requests a second", plan.best[r].rate),
+              fmt::format("At {:.4g} requests per second", plan.best[r].rate),
               {"policy", "capacity", "latency, ms", "less plain", "latency, " + p, "TTFT, " + p, "TPOT, " + p,
                "γ", "accepted"},
               {},
-              "Capacity: requests a second of a full server."};
-  if (has_targets(plan)) table.columns.insert(table.columns.begin() + 2, "keep the targets");
+              "Capacity: requests per second of a full server."};
+  if (has_targets(plan)) table.columns.insert(table.columns.begin() + 2, "meet the targets");
   for (const LoadPolicy& policy : plan.policies) {
     const LoadPoint& point = policy.points[r];
     std::vector<Cell> cells{text_cell(policy.name == plan.best[r].policy ? "→ " + policy.name : policy.name),
@@ -179,7 +179,7 @@ Table context_table(const LoadPlan& plan) {
 /// Draws one curve for each policy; all fixed gammas share one curve, the best of them at each rate.
 Figure over_rates(const LoadPlan& plan, std::string title, std::string y_label,
                   const std::optional<Interval> LoadPoint::*value, bool largest) {
-  Figure figure{"", std::move(title), "requests a second", std::move(y_label)};
+  Figure figure{"", std::move(title), "requests per second", std::move(y_label)};
   Series fixed{.name = "best fixed γ"};
   for (std::size_t r = 0; r < plan.best.size(); ++r) {
     const Interval* best = nullptr;

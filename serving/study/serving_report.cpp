@@ -255,7 +255,7 @@ std::string serving_headline(const Result& result, const Timings&) {
   }
   if (cells.empty()) return "Interrupted: partial.";
   if (speed == nullptr) return "Too short: nothing could be measured.";
-  std::string text = fmt::format("{} {}, up to {} tokens a second.", cells.size(),
+  std::string text = fmt::format("{} {}, up to {} tokens per second.", cells.size(),
                                  cells.size() == 1 ? "server" : "servers", interval_text(*speed->simulated));
   if (overloaded > 0) text += fmt::format(" {} overloaded.", overloaded);
   if (measured > 0)

@@ -382,7 +382,7 @@ says out "ms to draft, in one run"
 says out "This is the most that the drafter can draft."
 expect 2 plan alpha 0.8 $block --gamma 16
 says err "--gamma 16: block.json drafts"
-says err "at most 15 tokens a round"
+says err "at most 15 tokens per round"
 expect 2 plan alpha 0.8 $block --method eagle3
 says err "is a DFlash head; leave the method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
