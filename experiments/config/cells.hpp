@@ -30,8 +30,8 @@ class CellGrid {
   CellSpec unsplit(std::size_t index) const;
 
   std::shared_ptr<const GridPlan> plan_;
-  std::vector<std::size_t>
-      ends_;  ///< for each undivided cell, the index after its last part; empty: none is divided
+  /// For each undivided cell, the index after its last part; empty if none is divided.
+  std::vector<std::size_t> ends_;
   std::size_t size_ = 0;
 };
 

@@ -64,7 +64,7 @@ struct ResultKeeper {
   /// share the run.
   std::function<void(std::size_t cell, const CellResult& result)> cell = [](std::size_t, const CellResult&) {
   };
-  /// Called instead for each job of a cell of which only some batches run here; from any thread.
+  /// Called instead for each job of a cell that runs only some of its batches here; from any thread.
   std::function<void(const BatchTallies& tallies)> tallies = [](const BatchTallies&) {};
 };
 

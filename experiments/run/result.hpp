@@ -68,8 +68,7 @@ struct CellResult : CaseConfig {
   ByMetric<Interval> simulated;
   std::vector<Metric> proved;  ///< metrics of `simulated` whose values are proved
   ByMetric<Reproduction> verdict;
-  OrderedMap<bool>
-      agreement;  ///< true: the interval contains the formula; by metric or schedule, where known
+  OrderedMap<bool> agreement;      ///< interval contains the formula; by metric or schedule, where known
   std::optional<RuleConfig> rule;  ///< set if parameters of the config's rule were measured
   std::optional<EngineResult> engine;
   std::optional<UntilResult> until;

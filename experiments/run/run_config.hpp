@@ -55,8 +55,8 @@ struct RunIdentity {
 /// The earlier work that a run continues, and what it does with its cells.
 struct Resumption {
   FinishedCells finished;  ///< cells not to run again, if the run is not shared
-  std::vector<BatchTallies>
-      tallies;  ///< batches not to run again; those of one look at a job must not overlap
+  /// Batches not to run again. Those of one look (until.hpp) at a job must not overlap.
+  std::vector<BatchTallies> tallies;
   /// This process's turns, in order, if processes share the run. Empty: everything.
   std::optional<std::vector<Turn>> turns;
   bool describes = true;  ///< false if only `partial` of the result is needed

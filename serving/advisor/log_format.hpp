@@ -31,7 +31,7 @@ struct ModelLog {
 
   /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_draft.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
-  /// Adds `rounds` rounds of accepted.size() drafted tokens, accepted[i] of which accepted position i + 1.
+  /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
   /// `drafted` is the total; if it is below rounds * accepted.size(), some rounds were shorter. Throws
   /// UsageError if a position was accepted more often than the one before.
   void add_totals(const std::string& where, std::uint64_t rounds, const std::vector<std::uint64_t>& accepted,
