@@ -38,6 +38,8 @@ struct SimulationConfig {
   std::optional<UntilConfig> until;  ///< if set, `trials` is the size before the first interim analysis
 };
 
+/// How tokens are drawn: `plain` reads whole rows of probabilities, `fast` looks up a few of them,
+/// `automatic` takes the faster one.
 enum class Engine { automatic, plain, fast };
 
 }  // namespace speclab

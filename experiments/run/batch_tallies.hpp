@@ -13,7 +13,7 @@ namespace speclab {
 
 struct Job;
 
-/// The engine that decoded.
+/// The engine that decoded (Engine), or `iid` for independent acceptances.
 enum class EngineUsed { plain, fast, iid };
 
 /// A job's name: the first cell that uses it, and its index among that cell's jobs.
