@@ -1,4 +1,4 @@
-// Tests that verbs are declarations: help, completion and manual read them and run nothing.
+// Tests that verbs are declarations: help, completion and the manual read them without running anything.
 #include "experiments/cli/program.hpp"
 
 #include <doctest/doctest.h>

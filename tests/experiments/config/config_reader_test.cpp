@@ -1,4 +1,4 @@
-// Tests that configs share a built thing exactly if they agree in all parts that its builder read.
+// Tests that configs share a built object exactly if they agree in all parts that its builder read.
 #include "experiments/config/config_reader.hpp"
 #include "experiments/config/config.hpp"
 

@@ -1,5 +1,5 @@
-// Compares the simulating kernels, emulated, with the CPU's own loops: outcomes are equal, and whole results
-// have the same bytes.
+// Compares the simulating kernels, emulated, with the CPU's own loops: outcomes are equal, and results have
+// the same bytes.
 #include "experiments/run/gpu_decoding.hpp"
 
 #include <doctest/doctest.h>

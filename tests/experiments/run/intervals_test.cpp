@@ -1,5 +1,5 @@
-// Tests what a result says about the error of its numbers: intervals if there can be any, and no verdict
-// without one.
+// Tests how results state the error of their numbers: with intervals if possible, and without a verdict if
+// there is none.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Plans of recordings: their numbers, refusals, and warnings about texts that do not fit.
+// Tests plans from recordings: their numbers, refusals, and warnings about texts that the target did not
+// generate.
 #include "serving/advisor/recording_plan.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// How a draft should sample: closed forms, a drawn text compared with exact numbers, and refusals.
+// Tests `plan sampling`: closed forms, a drawn text compared with exact numbers, and refusals.
 #include "serving/advisor/sampling_plan.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Trees by costs, compared with the program that chooses a tree at constant costs, with chains, and between
+// Compares trees planned by costs with the search for a tree at constant costs, with chains, and between
 // batches.
 #include "serving/advisor/tree_plan.hpp"
 

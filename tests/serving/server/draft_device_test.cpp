@@ -1,5 +1,5 @@
-// Drafts on their own device: the likeliest outcomes compared with sorting all of them, and one sequence with
-// the schedule.
+// Tests drafts on their own device: compares the likeliest outcomes with sorting all of them, and one
+// sequence with the schedule.
 #include "serving/server/draft_device.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Adaptive verification: what confidences mean, the budget compared with all others, and the extremes, where
-// it equals a fixed gamma or verifies no token that is rejected.
+// Tests adaptive verification: that confidences are calibrated, that no other budget is better, and the
+// extremes, where it equals a fixed gamma or verifies no token that is rejected.
 #include "serving/server/verification.hpp"
 
 #include <doctest/doctest.h>

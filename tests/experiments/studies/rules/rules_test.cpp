@@ -20,7 +20,7 @@ using namespace speclab;
 
 namespace {
 
-/// Returns a config with the golden vector, i.i.d. All its intervals hold together with confidence 1 - 1e-7.
+/// Returns a config with the golden vector, i.i.d. All its intervals hold jointly with confidence 1 - 1e-7.
 Json golden(const std::string& cases, const std::string& more = "{}") {
   Json config = parse_json(R"({
     "title": "golden", "experiment": "rules", "seed": 20241,

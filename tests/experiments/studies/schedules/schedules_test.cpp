@@ -40,7 +40,7 @@ Json independent(const std::string& more = "{}") {
       {"kind": "batched", "sequences": 4, "goal": 20},
       {"kind": "batched", "sequences": 4, "goal": 20, "replaced": false}]}
   })");
-  // The confidence is simultaneous: all intervals hold together.
+  // The confidence is simultaneous: all intervals hold jointly.
   config["confidence"] = 0.9999999;
   config["seed"] = test_seed(20241105);
   config.merge_patch(parse_json(more));

@@ -1,5 +1,5 @@
-// Are the p-values of `speclab check` uniform under the null, and does it find faults as often as its plan
-// says? Its tests are repeated on small samples, with a lossless rule and with planted faults.
+// Tests that p-values of `speclab check` are uniform under the null, and that it finds faults as often as
+// planned: repeats its tests on small samples, with a lossless rule and with planted faults.
 #include <doctest/doctest.h>
 
 #include <cmath>

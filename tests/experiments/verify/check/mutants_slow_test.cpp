@@ -1,7 +1,6 @@
-// Tests that `prove` refutes and `check` rejects every planted fault, at the power that the exact
-// distribution of the fault gives the test. A fault that survives either fails the build. Null: the first
-// three tokens have the target's distribution. Level 1e-9; every fault is planned to be found with
-// probability at least 1 - 1e-9.
+// Tests that `prove` refutes and `check` rejects every planted fault; a fault that survives either fails the
+// build. Null: the first three tokens have the target's distribution. Level 1e-9. By its exact distribution,
+// every fault is found with probability at least 1 - 1e-9.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
