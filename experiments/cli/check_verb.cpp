@@ -59,15 +59,14 @@ Verb check_kernels_verb();
 Verb check_rows_verb();
 
 Verb check_verb() {
-  Verb verb{
-      .name = "check",
-      .sentence = "test that speculative decoding, or a GPU kernel, has the target's distribution",
-      .line = "speclab check CONFIG.json [options]",
-      .about =
-          R"(Tests that speculative decoding of the config's target has the distribution of plain decoding:
+  Verb verb{.name = "check",
+            .sentence = "test that speculative decoding, or a GPU kernel, has the target's distribution",
+            .line = "speclab check CONFIG.json [options]",
+            .about =
+                R"(Tests that speculative decoding has the distribution of the config's target:
 whole sequences of the first tokens (Pearson's chi-squared, G, and exact tails of rare ones), and
 each token given those before it. With at most 100,000 possible sequences the target's distribution
-is computed from its rows; otherwise it is estimated from a second sample, of plain decoding. p-values are
+is computed from its rows; otherwise it is estimated from a second sample, decoded without speculation. p-values are
 adjusted (Holm) so that the chance of a false alarm is the level. The config's "check" section sets
 samples, tokens, level and power.
 With --samples FILE it tests the sequences of that file instead, which any sampler may have written: JSON
@@ -75,15 +74,15 @@ lines, each a list of token ids or {"tokens": [...]}, or a NumPy array of intege
 sequence. If they differ, it names the rule or planted fault that explains them best.
 Exit code: 0 equal, 1 different, 2 bad input, 130 interrupted.
 speclab check kernels and speclab check rows have their own options (--help).)",
-      .examples =
-          R"(  speclab check configs/check_token.json
+            .examples =
+                R"(  speclab check configs/check_token.json
   speclab check configs/check_token.json --set rule.kind=fault-resample-target
   speclab check configs/audit.json --samples emitted.jsonl
   speclab check kernels --emulate
 )",
-      .positional = "config",
-      .run = check_main,
-      .verbs = {check_kernels_verb(), check_rows_verb()}};
+            .positional = "config",
+            .run = check_main,
+            .verbs = {check_kernels_verb(), check_rows_verb()}};
   add_config_options(verb);
   verb.add("json", "print JSON");
   verb.add<std::string>("samples FILE", "test the sequences of this file");

@@ -146,8 +146,8 @@ Verb prove_verb() {
        speclab prove --all [--instances N] [--seed S] [--optimum] [--json])",
       .about =
           R"(Decides whether a rule is lossless. It follows every branch of one round (drafts, acceptances, replacement,
-bonus), completes it by plain decoding, and compares the joint distribution of gamma + 1 tokens with that
-of plain decoding. With --exact it uses rational arithmetic, so that the result is a proof for these rows.
+bonus), completes it from the target, and compares the joint distribution of gamma + 1 tokens with the
+target's. With --exact it uses rational arithmetic, so that the result is a proof for these rows.
 
 ROWS are decimals or fractions that sum to 1 (.5,.3,.2 or 1/3,2/3); ";" separates several rows, one for each
 last token. A config brings its own models, rule and gamma; prove reads each of its numbers as the shortest

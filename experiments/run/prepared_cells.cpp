@@ -94,10 +94,9 @@ void require_gpu_form(const PreparedCells& cells) {
     const bool all_in_jobs = !cell.work->own_steps && !jobs.empty();
     if (!all_in_jobs ||
         !std::all_of(jobs.begin(), jobs.end(), [](const Job* job) { return decodes(*job); })) {
-      throw ConfigError(
-          "/experiment",
-          "\"{}\" does not run on the GPU, which decodes and does nothing else; use --backend cpu",
-          cell.spec->config.experiment->name);
+      throw ConfigError("/experiment",
+                        "\"{}\" does not run on the GPU, which only decodes; use --backend cpu",
+                        cell.spec->config.experiment->name);
     }
     for (const Job* job : jobs) {
       if (job->precision)

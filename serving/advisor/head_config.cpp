@@ -33,7 +33,7 @@ void add_dflash(Transformer& model, const ModelKeys& keys) {
   const ModelKeys& of_block = inner.has("block_size") ? inner : keys;
   const ModelKeys& of_states = inner.has("target_layer_ids") ? inner : keys;
   if (!of_block.has("block_size"))
-    keys.refuse("block_size", "missing; a DFlash head drafts block_size - 1 tokens a round");
+    keys.refuse("block_size", "missing; a DFlash head drafts block_size - 1 tokens per round");
   const int block = *of_block.dimension({"block_size"});
   if (block < 2) of_block.refuse("block_size", fmt::format("{}; expected 2 or more", block));
   if (!of_states.has("target_layer_ids") || !of_states.object["target_layer_ids"].is_array() ||

@@ -211,7 +211,7 @@ PlanWay plan_load() {
       .sentence = "simulate a server under load: latencies by rate of requests, for policies of gamma",
       .line = "speclab plan load [ALPHA] COSTS [--rate R,R...] [options]",
       .about =
-          R"(Simulates a server with continuous batching at several rates of requests. It compares plain decoding, fixed gammas, a
+          R"(Simulates a server with continuous batching at several rates of requests. It compares no speculation, fixed gammas, a
 table by batch, and policies of engines, and prints latencies, the share of requests that meet the targets, and the rate
 above which speculation should be switched off. The server is the section "serving" of a config: these options and --set
 give its keys. Costs come from the roofline or from measured times.)",

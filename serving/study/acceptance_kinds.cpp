@@ -107,7 +107,7 @@ AcceptanceKind mean_law(const char* name, const char* sentence,
   auto kind = kind_entry<AcceptanceKind, P>(
       name, sentence,
       {required(field("mean", &P::mean, number(0, longest_draft),
-                      "Accepted tokens a round with \"gamma\" drafted ones."))},
+                      "Accepted tokens per round with \"gamma\" drafted ones."))},
       [law](const P& own, const std::string& path, const AcceptanceRequest& request) -> AcceptanceLaw {
         if (own.mean > request.gamma)
           throw ConfigError(path + "/mean", "{} accepted tokens are more than gamma, {}", own.mean,
@@ -149,10 +149,9 @@ RecordedRounds checked_rounds(const std::string& file, const std::string& path, 
   std::size_t shortest = law.rounds->front().confidences.size();
   for (const auto& round : *law.rounds) shortest = std::min(shortest, round.confidences.size());
   if (shortest >= max_drafted) return law;
-  throw ConfigError(path,
-                    "{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
-                    "nothing is known",
-                    file, shortest, max_drafted);
+  throw ConfigError(
+      path, "{}: a round of {} drafted tokens; the policy drafts up to {}, and longer drafts are unknown",
+      file, shortest, max_drafted);
 }
 
 AcceptanceKind recorded_rounds_law() {
@@ -163,7 +162,7 @@ AcceptanceKind recorded_rounds_law() {
       "recorded", "Rounds as they were recorded, with the draft's confidences.",
       {required(field(
           "file", &P::file, input_file(),
-          "A JSON object a line: {\"accepted\": 2, \"confidences\": [0.9, 0.8, 0.3]}, with a \"weight\" or without one."))},
+          "One JSON object per line: {\"accepted\": 2, \"confidences\": [0.9, 0.8, 0.3]}, with a \"weight\" or without one."))},
       [](const P& own, const std::string& path, const AcceptanceRequest& request) -> AcceptanceLaw {
         return checked_rounds(own.file, path + "/file", request.max_drafted);
       });

@@ -23,9 +23,7 @@ ModelKind recorded_model() {
       [](const P&, const std::string& path, const ModelRequest&) -> BuiltModel {
         throw ConfigError(
             path + "/kind",
-            "a recorded model has no rows of contexts that its text does not come through; target and draft "
-            "of one recording run in experiments of acceptance (experiment decode), and speclab plan "
-            "recording says more");
+            "a recorded model has no rows of contexts outside its text; target and draft of one recording run in experiments of acceptance (experiment decode), and speclab plan recording says more");
       });
 }
 
@@ -50,7 +48,8 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
           }
           if (!recording.drawn) {
             throw UsageError(
-                "{}: its text was given to the target, not drawn from it; nothing follows for rounds", file);
+                "{}: its text was given to the target, not drawn from it, so it does not determine rounds",
+                file);
           }
           std::vector<double> ratios;
           for (std::size_t i = 0; i < recording.size(); ++i) {

@@ -13,7 +13,7 @@ ScheduleKind heads_schedule() {
   };
   return kind_entry<ScheduleKind, P>(
       "heads",
-      "gamma independent heads, for c a round, at the same acceptance rate (real heads have a lower one).",
+      "gamma independent heads, for c per round, at the same acceptance rate (real heads have a lower one).",
       {own_gamma_field<P>(), own_c_field<P>()},
       [](const P& own, const std::string&, const ScheduleRequest& request) {
         const std::int32_t gamma = own.gamma.value_or(request.gamma);

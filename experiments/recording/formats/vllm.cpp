@@ -45,8 +45,7 @@ ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
   }
   if (wanted < 0 && position.value->size() > 1) {
     throw UsageError(
-        "{}: {} tokens, of which one is the text's, and no prompt_token_ids say which; ask "
-        "with prompt_logprobs = 0",
+        "{}: {} tokens and no prompt_token_ids, which say which one is the text's; ask with prompt_logprobs = 0",
         position.where, position.value->size());
   }
   const std::string key = wanted < 0 ? position.value->begin().key() : std::to_string(wanted);

@@ -34,7 +34,7 @@ std::string said(const JudgedClaim& claim) {
 Cell verdict_cell(const JudgedClaim& claim) {
   std::string text = words(claim.verdict);
   if (claim.under_assumption) {
-    text += claim.contradicted() ? ", and is not so under it"
+    text += claim.contradicted() ? ", and is contradicted under it"
                                  : fmt::format("; {} under it", words(*claim.under_assumption));
   }
   Cell cell = text_cell(text);

@@ -32,7 +32,7 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
   std::uint64_t accepted = at("accepted").value_or(0);
   if (const auto emitted = at("emitted")) {
     if (*emitted < rounds.value_or(1)) {
-      refuse_line(line, "{} tokens emitted in {} rounds, each of which emits one or more", *emitted,
+      refuse_line(line, "{} tokens emitted in {} rounds, but each round emits one or more", *emitted,
                   rounds.value_or(1));
     }
     accepted = *emitted - rounds.value_or(1);
@@ -90,7 +90,7 @@ ModelLogs read_named_fields(const LogSource& source) {
     }
   }
   if (fields.count("accepted") + fields.count("emitted") != 1) {
-    throw UsageError("--fields: name one of accepted and emitted (accepted, and one more a round)");
+    throw UsageError("--fields: name one of accepted and emitted (accepted, and one more per round)");
   }
   ModelLogs logs;
   if (source.lines().front().text.front() == '{') {

@@ -53,7 +53,7 @@ LogFormat sglang_log_log_format() {
   return {
       "sglang_log",
       "SGLang",
-      "Lines \"Decode batch, ... accept len: ...\" of the server's log; means alone, of lines weighted by their running requests.",
+      "Lines \"Decode batch, ... accept len: ...\" of the server's log; only means, weighted by running requests.",
       "server_args=ServerArgs(speculative_num_steps=3)\n"
       "[2026-11-02 10:00:10 TP0] Decode batch, #running-req: 8, #token: 4096, token usage: 0.11, accept len: "
       "2.40, accept rate: 0.47, cuda graph: True, gen throughput (token/s): 2520.18, #queue-req: 0\n",

@@ -69,7 +69,7 @@ LogFormat sglang_response_log_format() {
   return {
       "sglang_response",
       "SGLang",
-      "Responses, one a line: meta_info of /generate, or with return_spec_tokens_details of the OpenAI API.",
+      "Responses, one per line: meta_info of /generate, or with return_spec_tokens_details of the OpenAI API.",
       "{\"text\": \"\", \"meta_info\": {\"completion_tokens\": 106, \"spec_verify_ct\": 43, "
       "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, \"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
       "https://github.com/sgl-project/sglang/pull/33518",

@@ -30,7 +30,7 @@ ModelLogs read_spec_bench(const LogSource& source) {
 LogFormat spec_bench_log_format() {
   return {"spec_bench",
           "Hugging Face",
-          "Answers of Spec-Bench, one a line, of assisted decoding, EAGLE and others; needs --drafted.",
+          "Answers of Spec-Bench, one per line, from assisted decoding, EAGLE and others; needs --drafted.",
           "{\"question_id\": 81, \"model_id\": \"m\", \"choices\": [{\"index\": 0, \"new_tokens\": [9], "
           "\"accept_lengths\": [3, 1, 4, 1]}]}\n",
           "https://github.com/hemingkx/Spec-Bench",

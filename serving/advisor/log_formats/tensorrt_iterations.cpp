@@ -44,7 +44,7 @@ LogFormat tensorrt_iterations_log_format() {
   return {
       "tensorrt_iterations",
       "TensorRT-LLM",
-      "Statistics of iterations with specDecodingStats, of LLM.get_stats() or /metrics with enable_iter_perf_stats; means alone where several requests share a batch.",
+      "Statistics of iterations with specDecodingStats, from LLM.get_stats() or /metrics with enable_iter_perf_stats; only means if several requests share a batch.",
       "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
       "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, \"draftOverhead\": 0.2}}]\n",
       "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",

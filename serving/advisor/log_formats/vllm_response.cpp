@@ -43,7 +43,7 @@ LogFormat vllm_response_log_format() {
   return {
       "vllm_response",
       "vLLM",
-      "Responses, one a line or streamed, of a server with --per-request-spec-decode-metrics summary or detailed.",
+      "Responses, one per line or streamed, of a server with --per-request-spec-decode-metrics summary or detailed.",
       "{\"model\": \"m\", \"metrics\": {\"speculative_decoding\": {\"acceptance_histogram\": [39, 1, 0, 3], "
       "\"num_spec_steps\": 43, \"num_accepted_draft_tokens\": 10, \"num_draft_tokens\": 129}}}\n",
       "https://github.com/vllm-project/vllm/pull/48915",

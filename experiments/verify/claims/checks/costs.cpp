@@ -46,7 +46,7 @@ std::vector<ClaimCheck> cost_checks() {
       claim_check<Speed>(
           "speed_at_most",
           "An upper bound on a speed (a speedup, or tokens per second) by the tokens per round.",
-          {input("tokens", &Speed::tokens, "Tokens a round emits, the bonus included."),
+          {input("tokens", &Speed::tokens, "Tokens emitted per round, the bonus included."),
            field("plain", &Speed::plain, printed_number(),
                  "Speed of plain decoding; without it, the speedup.")},
           "at most tokens plain",
@@ -62,7 +62,7 @@ std::vector<ClaimCheck> cost_checks() {
           plain_round),
       claim_check<Time>(
           "time_at_least", "A lower bound on a time per token by the tokens per round.",
-          {input("tokens", &Time::tokens, "Tokens a round emits, the bonus included."),
+          {input("tokens", &Time::tokens, "Tokens emitted per round, the bonus included."),
            input("plain", &Time::plain, "Time per token of plain decoding.")},
           "at least plain / tokens",
           [](const Time& in) {
@@ -71,14 +71,14 @@ std::vector<ClaimCheck> cost_checks() {
           plain_round),
       claim_check<Lengths>(
           "gain_at_equal_cost", "Gain in speed that a gain in tokens per round gives, in percent.",
-          {input("from", &Lengths::from, "Tokens a round of the reference."),
-           input("to", &Lengths::to, "Tokens a round of the other.")},
+          {input("from", &Lengths::from, "Tokens per round of the reference."),
+           input("to", &Lengths::to, "Tokens per round of the other.")},
           "100 (to / from - 1)", [](const Lengths& in) { return 100 * (in.to / in.from - 1); },
           "rounds of both take the same time"),
       claim_check<Goodput>(
-          "goodput", "Expected tokens a second of one request whose first positions are verified.",
+          "goodput", "Expected tokens per second of one request whose first positions are verified.",
           {input("survivals", &Goodput::survivals, "P[positions 1 to i are accepted]; empty for none."),
-           input("steps", &Goodput::steps, "Steps a second at that number of verified tokens.")},
+           input("steps", &Goodput::steps, "Steps per second at that number of verified tokens.")},
           "(1 + sum(survivals)) steps",
           [](const Goodput& in) { return (1 + sum_of(in.survivals)) * in.steps; }),
       claim_check<Emitted>(

@@ -65,7 +65,7 @@ std::vector<ClaimCheck> length_checks() {
   return {
       claim_check<Positions>(
           "length_by_positions", "Mean acceptance length from the rates by position.",
-          {input("positions", &Positions::positions, "P[position i is accepted], of all rounds.")},
+          {input("positions", &Positions::positions, "P[position i is accepted], over all rounds.")},
           "1 + sum(positions)", [](const Positions& in) { return 1 + sum_of(in.positions); }),
       claim_check<Positions>(
           "length_by_conditional", "Mean acceptance length from conditional rates by position.",
@@ -76,27 +76,27 @@ std::vector<ClaimCheck> length_checks() {
             for (const PrintedNumber& rate : in.positions) length += reached *= rate;
             return length;
           },
-          "the rates by position are conditional on the positions before, and of the rounds of the length"),
+          "the rates by position are conditional on the positions before, and from the rounds of the length"),
       claim_check<Counts>("length_by_counts", "Mean acceptance length from counts.",
                           {input("accepted", &Counts::accepted, "Accepted tokens of all rounds."),
                            input("rounds", &Counts::rounds, "Rounds, or verification steps.")},
                           "1 + accepted / rounds",
                           [](const Counts& in) { return 1 + in.accepted / in.rounds; }),
       claim_check<Rate>("length_by_rate", "Mean acceptance length from accepted over drafted tokens.",
-                        rate_fields("Drafted tokens a round."), "1 + drafted rate",
+                        rate_fields("Drafted tokens per round."), "1 + drafted rate",
                         [](const Rate& in) { return 1 + in.drafted * in.rate; }),
       claim_check<Rate>(
           "length_within_rate",
           "Mean acceptance length of rounds that draft up to so many tokens: fewer drafted tokens accept fewer.",
           rate_fields("Most drafted tokens of a round."), "1 to 1 + drafted rate",
           [](const Rate& in) { return Allowed(1, 1 + in.drafted * in.rate); }),
-      claim_check<Rate>("accepted_by_rate", "Accepted tokens a round, without the bonus.",
-                        rate_fields("Drafted tokens a round."), "drafted rate",
+      claim_check<Rate>("accepted_by_rate", "Accepted tokens per round, without the bonus.",
+                        rate_fields("Drafted tokens per round."), "drafted rate",
                         [](const Rate& in) { return in.drafted * in.rate; }),
       claim_check<Length>(
           "rate_with_bonus", "Emitted tokens over verified positions.",
           {input("length", &Length::length, "Mean acceptance length."),
-           input("drafted", &Length::drafted, "Drafted tokens a round.")},
+           input("drafted", &Length::drafted, "Drafted tokens per round.")},
           "length / (drafted + 1)", [](const Length& in) { return in.length / (in.drafted + 1); },
           "rate and length are of the same texts"),
       claim_check<RateAndDraft>(
