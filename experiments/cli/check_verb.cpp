@@ -66,9 +66,9 @@ Verb check_verb() {
                 R"(Tests that speculative decoding has the distribution of the config's target:
 whole sequences of the first tokens (Pearson's chi-squared, G, and exact tails of rare ones), and
 each token given those before it. With at most 100,000 possible sequences the target's distribution
-is computed from its rows; otherwise it is estimated from a second sample, decoded without speculation. p-values are
-adjusted (Holm) so that the chance of a false alarm is the level. The config's "check" section sets
-samples, tokens, level and power.
+is computed from its rows; otherwise it is estimated from a second sample, decoded without speculation.
+p-values are adjusted (Holm) so that the chance of a false alarm is the level. The config's "check" section
+sets samples, tokens, level and power.
 With --samples FILE it tests the sequences of that file instead, which any sampler may have written: JSON
 lines, each a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per
 sequence. If they differ, it names the rule or planted fault that explains them best.
