@@ -59,25 +59,25 @@ using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, ClassLaw, TextLaw, Reco
 /// Longest draft of any law.
 inline constexpr std::uint32_t longest_draft = 64;
 
-/// Accepts tokens independently at one rate (Leviathan et al. 2023, section 3.1).
+/// Returns a law that accepts tokens independently at one rate (Leviathan et al. 2023, section 3.1).
 RoundLaw iid_law(double alpha);
-/// Has these rates by position, each given that all tokens before it are accepted. Accepts nothing beyond the
-/// last position, or, with `goes_on`, at the last rate.
+/// Returns a law with these rates by position, each given that all tokens before it are accepted. It accepts
+/// nothing beyond the last position, or, with `goes_on`, at the last rate.
 RoundLaw position_law(std::span<const double> conditional, bool goes_on = false);
-/// Has request rates of this mean and standard deviation; 0 < spread^2 < mean (1 - mean).
+/// Returns a law whose request rates have this mean and standard deviation; 0 < spread^2 < mean (1 - mean).
 RequestLaw beta_law(double mean, double spread);
-/// Has the distribution of recorded rounds; rounds[k] of them accepted k tokens.
+/// Returns the law of recorded rounds; rounds[k] of them accepted k tokens.
 RoundLaw recorded_law(std::span<const std::uint64_t> rounds);
-/// Accepts one of the two integers around `mean`, so that `mean` tokens are accepted on average with the
+/// Returns a law that accepts one of the two integers around `mean`: on average `mean` tokens, with the
 /// least variance (synthetic acceptance of vLLM, ATOM and aisimulate).
 RoundLaw least_variance_law(double mean);
-/// Has one rate for all tokens, such that `mean` of `gamma` drafted tokens are accepted on average
-/// (llama.cpp's synthetic acceptance, pull request 27711). 0 <= mean <= gamma.
+/// Returns a law with one rate for all tokens, such that `mean` of `gamma` drafted tokens are accepted on
+/// average (llama.cpp's synthetic acceptance, pull request 27711). 0 <= mean <= gamma.
 RoundLaw constant_rate_law(double mean, std::uint32_t gamma);
-/// Accepts all `gamma` drafted tokens or none.
+/// Returns a law that accepts all `gamma` drafted tokens or none.
 RoundLaw all_or_none_law(double mean, std::uint32_t gamma);
 
-/// Draws these rounds by weight. Weights need not sum to 1; their sum must be above 0.
+/// Returns a law that draws these rounds by weight. Weights need not sum to 1; their sum must be above 0.
 RecordedRounds recorded_rounds(std::vector<RecordedRounds::Round> rounds);
 
 /// A request's acceptance state.
@@ -104,7 +104,7 @@ class AcceptanceDraws {
   bool drafted_for(std::uint32_t request, std::uint32_t round, double hit) const;
   /// RecordedRounds: returns the draft's confidence in each token of this round.
   std::span<const float> recorded_confidences(std::uint32_t request, std::uint32_t round) const;
-  /// Lets a request's text grow by `emitted` tokens.
+  /// Advances a request's text by `emitted` tokens.
   void advance(RequestAcceptance& own, std::uint32_t request, std::uint32_t emitted) const;
 
  private:
