@@ -28,7 +28,7 @@ const Typed<InputFile>& described();
 /// Where the alpha of the closed forms comes from.
 enum class AlphaSource { given, exact, measured };
 
-/// Whether a printed number agrees with the formula.
+/// How a printed number compares with the formula.
 enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce };
 const char* words(Reproduction verdict);
 
