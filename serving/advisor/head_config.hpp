@@ -9,8 +9,9 @@ namespace speclab {
 
 /// Returns which head a config.json describes, by its architecture ("LlamaForCausalLMEagle3",
 /// "DFlashDraftModel", "MedusaModel") or by keys that only heads have. Throws UsageError for other heads,
-/// whose cost is not known.
-HeadKind head_kind(const ModelKeys& keys);
+/// whose cost is not known. `layer` is the object with the sizes of a layer, here and below: `keys`, or
+/// /transformer_layer_config of the speculators library.
+HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer);
 
 /// Returns Medusa heads, whose config.json contains little else: medusa_num_heads and medusa_num_layers as
 /// FasterDecoding/Medusa writes them (medusa_model.py), or num_heads and num_hidden_layers as vLLM reads them
@@ -19,7 +20,7 @@ Transformer medusa_heads(const ModelKeys& keys);
 
 /// Adds to `model`, which holds the layers, the other parts of an EAGLE-3 or DFlash head. Throws UsageError
 /// for missing or wrong keys.
-void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys);
+void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const ModelKeys& layer);
 
 /// Returns the head with the sizes that it takes from its target. Throws UsageError if the head was made for
 /// another hidden size or vocabulary.
