@@ -15,12 +15,15 @@ std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation
   memory.cache_per_sequence = cache_bytes(machine, target->model, at.context);
   memory.usable = share * machine.devices * machine.device.memory;
   if (draft != nullptr) {
-    memory.draft_weights = parameters(draft->model) * machine.precision.weight_bytes;
+    memory.draft_weights = parameters(draft->model) * draft->machine.precision.weight_bytes;
     memory.cache_per_sequence += cache_bytes(draft->machine, draft->model, at.context);
   }
-  const double most =
-      largest_batch(machine, target->model, draft == nullptr ? nullptr : &draft->model, at.context, share);
-  if (std::isfinite(most)) memory.largest_batch = most;
+  const double free = memory.usable - memory.weights();
+  if (free < 0) {
+    memory.largest_batch = -1;
+  } else if (memory.cache_per_sequence > 0) {
+    memory.largest_batch = std::floor(free / memory.cache_per_sequence);
+  }
   return memory;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace speclab {
 
@@ -105,7 +104,7 @@ double read_cache(const Transformer& model, double context, const Precision& pre
 }
 
 double written_cache(const Transformer& model, const Precision& precision) {
-  return kept_numbers(model) * precision.cache_bytes * model.layers;
+  return kept_numbers(model) * precision.cache_bytes * (model.layers - model.layers_without_cache);
 }
 
 /// Returns the positions of each sequence that a run's layers compute.
@@ -160,6 +159,8 @@ Transformer mtp_drafter(const Transformer& target) {
   module.layers = 1;
   module.dense_layers = 0;
   module.windowed_layers = 0;
+  module.layers_without_cache = 0;
+  module.windowed_without_cache = 0;
   module.fused = 2 * target.hidden;
   module.draft_vocab = target.vocab;
   module.published = 0;
@@ -202,7 +203,10 @@ double expected_experts(const Transformer& model, double tokens, double batch) {
 
 double cache_bytes(const Transformer& model, double context, const Precision& precision) {
   const double modules = model.head == HeadKind::mtp ? model.mtp_modules : 1;
-  return modules * read_cache(model, context, precision);
+  const double windowed = model.windowed_without_cache * std::min<double>(context, model.window);
+  const double elsewhere = (model.layers_without_cache - model.windowed_without_cache) * context + windowed;
+  return modules *
+         (read_cache(model, context, precision) - kept_numbers(model) * precision.cache_bytes * elsewhere);
 }
 
 RunWork work(const Transformer& model, const Run& run, const Precision& precision) {
@@ -262,20 +266,6 @@ double energy(const Machine& machine, const RunWork& done) {
   constexpr double joules_per_byte = 32e-12;
   const double joules_per_flop = machine.devices * machine.device.power / peak_flops(machine);
   return joules_per_byte * done.bytes + joules_per_flop * done.flops;
-}
-
-double largest_batch(const Machine& machine, const Transformer& target, const Transformer* draft,
-                     double context, double share) {
-  double weights = parameters(target) * machine.precision.weight_bytes;
-  double sequence = cache_bytes(machine, target, context);
-  if (draft != nullptr) {
-    weights += parameters(*draft) * machine.precision.weight_bytes;
-    sequence += cache_bytes(machine, *draft, context);
-  }
-  const double free = share * machine.devices * machine.device.memory - weights;
-  if (free < 0) return -1;
-  if (sequence == 0) return std::numeric_limits<double>::infinity();
-  return std::floor(free / sequence);
 }
 
 }  // namespace speclab

@@ -70,8 +70,11 @@ struct Transformer {
   int encoder_layers = 0;   ///< an encoder-decoder model; its encoder runs once per prompt, not per token
   int windowed_layers = 0;  ///< decoder layers that attend only to the last `window` tokens
   int window = 0;           ///< tokens
-  double published = 0;     ///< parameters, as published
-  /// In a model with experts: number of first layers that have one feed-forward block instead, and its size.
+  /// Last layers that read the cache of an earlier layer, and those of them that attend to a window.
+  int layers_without_cache = 0;
+  int windowed_without_cache = 0;
+  double published = 0;  ///< parameters, as published
+  /// In a model with experts: number of layers that have one feed-forward block instead, and its size.
   int dense_layers = 0;
   int dense_feed_forward = 0;
   int shared_feed_forward = 0;  ///< width of the block that every token uses besides its experts; 0: none
@@ -85,6 +88,10 @@ struct Transformer {
   int draft_vocab = 0;
   /// Tokens in a round: heads of Medusa, one less than a block of DFlash; 0: any number.
   int most_drafted = 0;
+  /// The numbers of the checkpoint: a name of precision_presets; "": 16 bits; "mixed": 4-bit floats beside
+  /// 16-bit weights, which the roofline does not know.
+  std::string stored_weights{};
+  bool eight_bit_cache = false;
   std::string source{};
 
   bool is_head() const { return head != HeadKind::none; }
@@ -204,11 +211,5 @@ RunTime reading_time(const Machine& machine, const Transformer& model, const Run
 /// per bit, as O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle
 /// power is left out. A rough estimate: its ratios are more reliable than its digits.
 double energy(const Machine& machine, const RunWork& done);
-
-/// Returns the largest number of sequences of `context` tokens whose caches fit beside the weights of both
-/// models, if `share` of the memory may be used; negative if the weights alone do not fit. `draft` may be
-/// null; parts that a head shares with the target are stored once.
-double largest_batch(const Machine& machine, const Transformer& target, const Transformer* draft,
-                     double context, double share);
 
 }  // namespace speclab

@@ -16,9 +16,10 @@ constexpr int fused_states = 3;
 
 bool named(const std::string& name, const char* part) { return boost::algorithm::icontains(name, part); }
 
-void add_eagle3(Transformer& model, const ModelKeys& keys) {
+/// `keys` is the file, `layer` the object with the layer's sizes, which speculators nests.
+void add_eagle3(Transformer& model, const ModelKeys& keys, const ModelKeys& layer) {
   if (model.layers != 1)
-    keys.refuse("num_hidden_layers", fmt::format("{}; an EAGLE-3 head has 1", model.layers));
+    layer.refuse("num_hidden_layers", fmt::format("{}; an EAGLE-3 head has 1", model.layers));
   model.fused = fused_states * keys.dimension({"target_hidden_size"}).value_or(model.hidden);
   model.draft_vocab = keys.dimension({"draft_vocab_size"}).value_or(model.vocab);
   if (model.draft_vocab < 1 || model.draft_vocab > model.vocab)
@@ -48,21 +49,26 @@ void add_dflash(Transformer& model, const ModelKeys& keys) {
 
 }  // namespace
 
-HeadKind head_kind(const ModelKeys& keys) {
+HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer) {
   const std::string name = keys.architecture();
-  if (named(name, "eagle3")) return HeadKind::eagle3;
+  const std::string speculators = keys.text("speculators_model_type");
+  // The authors of EAGLE-3 publish heads as a Llama of one layer that drafts from a vocabulary of its own.
+  const bool one_layer = name == "LlamaForCausalLM" && keys.has("draft_vocab_size") &&
+                         layer.dimension({"num_hidden_layers"}) == 1;
+  if (speculators == "eagle3" || (speculators.empty() && (named(name, "eagle3") || one_layer)))
+    return HeadKind::eagle3;
   if (named(name, "medusa") || keys.text("model_type") == "medusa" || keys.has("medusa_num_heads"))
     return HeadKind::medusa;
   if (name == "DFlashDraftModel" || (name.empty() && keys.has("dflash_config"))) return HeadKind::dflash;
   const bool other = keys.has("draft_vocab_size") || keys.has("dflash_config") || named(name, "eagle") ||
                      named(name, "dflash") || named(name, "dspark") || named(name, "mtp") ||
-                     named(name, "nextn");
+                     named(name, "nextn") || named(name, "draftmodel") || !speculators.empty();
   if (other) {
     keys.refuse(
         "architectures",
         fmt::format(
             "\"{}\" is a draft head whose cost is not known; those of EAGLE-3, Medusa and DFlash are, and by --method mtp the target's own modules; else give --c or measured times",
-            name));
+            speculators.empty() ? name : speculators));
   }
   return HeadKind::none;
 }
@@ -80,9 +86,14 @@ Transformer medusa_heads(const ModelKeys& keys) {
   return heads;
 }
 
-void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys) {
+void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const ModelKeys& layer) {
   model.head = kind;
-  if (kind == HeadKind::eagle3) add_eagle3(model, keys);
+  if (kind == HeadKind::none) return;
+  // These keys are about where states come from and about norms.
+  for (const char* key : {"num_target_layers", "target_model_type", "fc_norm", "norm_output",
+                          "norm_before_fc", "norm_before_residual", "eagle_config", "speculators_config"})
+    keys.has(key);
+  if (kind == HeadKind::eagle3) add_eagle3(model, keys, layer);
   if (kind == HeadKind::dflash) add_dflash(model, keys);
 }
 
@@ -104,7 +115,7 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
   } else {
     check("hidden_size", head.hidden, target.hidden, "hidden numbers");
   }
-  if (head.head == HeadKind::dflash) check("vocab_size", head.vocab, target.vocab, "tokens");
+  check("vocab_size", head.vocab, target.vocab, "tokens");
   return head;
 }
 

@@ -9,8 +9,9 @@ namespace speclab {
 
 /// Returns which head a config.json describes, by its architecture ("LlamaForCausalLMEagle3",
 /// "DFlashDraftModel", "MedusaModel") or by keys that only heads have. Throws UsageError for other heads,
-/// whose cost is unknown.
-HeadKind head_kind(const ModelKeys& keys);
+/// whose cost is not known. `layer` is the object with the sizes of a layer, here and below: `keys`, or
+/// /transformer_layer_config of the speculators library.
+HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer);
 
 /// Returns Medusa heads. Their config.json contains little more than medusa_num_heads and medusa_num_layers,
 /// as FasterDecoding/Medusa writes them (medusa_model.py), or num_heads and num_hidden_layers, as vLLM reads
@@ -19,7 +20,7 @@ Transformer medusa_heads(const ModelKeys& keys);
 
 /// Adds the other parts of an EAGLE-3 or DFlash head to `model`, which holds the layers. Throws UsageError
 /// for missing or wrong keys.
-void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys);
+void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const ModelKeys& layer);
 
 /// Fills in the sizes that a head takes from its target. Throws UsageError if the head was made for another
 /// hidden size or vocabulary.

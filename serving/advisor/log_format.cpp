@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace speclab {
 
@@ -76,6 +77,33 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
   summed_accepted += accepted;
 }
 
+namespace {
+
+/// Returns numbers of accepted tokens by position that add up to `accepted` and, over `total` rounds, print
+/// as these rates of three decimals; empty if there are none.
+std::vector<std::uint64_t> counts_printed_as(const std::vector<double>& rates, std::uint64_t total,
+                                             std::uint64_t accepted) {
+  constexpr double half_of_last_digit = 0.0005 + 1e-9;
+  const auto rounds = static_cast<double>(total);
+  std::vector<std::uint64_t> found;
+  std::uint64_t sum = 0;
+  for (const double rate : rates) {
+    const double lowest = std::ceil(std::max(rate - half_of_last_digit, 0.0) * rounds);
+    if (lowest > (rate + half_of_last_digit) * rounds) return {};
+    found.push_back(static_cast<std::uint64_t>(lowest));
+    sum += found.back();
+  }
+  for (std::size_t i = 0; i < rates.size() && sum < accepted; ++i) {
+    const auto highest = static_cast<std::uint64_t>((rates[i] + half_of_last_digit) * rounds);
+    const std::uint64_t more = std::min(highest - found[i], accepted - sum);
+    found[i] += more;
+    sum += more;
+  }
+  return sum == accepted ? found : std::vector<std::uint64_t>{};
+}
+
+}  // namespace
+
 void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
                  std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates) {
   refuse_more_accepted(where, accepted, drafted);
@@ -106,6 +134,12 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   std::vector<std::uint64_t> best;
   std::uint64_t best_rounds = low;
   double least_misfit = std::numeric_limits<double>::infinity();
+  // If full rounds alone explain the rates, all rounds were full.
+  if (auto printed = counts_printed_as(rates, low, accepted); low == least && !printed.empty()) {
+    best = std::move(printed);
+    least_misfit = 0;
+    high = 0;
+  }
   for (std::uint64_t total = low; total <= high; ++total) {
     std::vector<std::uint64_t> by_position;
     double misfit = 0;

@@ -2,19 +2,24 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "experiments/base/format/json.hpp"
 
 namespace speclab {
 
-/// An object of a config.json, with file and place for errors. `within` is "" or "/dflash_config".
+/// An object in a config.json, with the file and its place in the file for errors: "" or "/dflash_config".
+/// Every function notes the keys that it was asked for, so that keys which nothing reads can be refused.
 struct ModelKeys {
   const Json& object;
   std::string file;
   std::string within{};
+  std::shared_ptr<std::set<std::string>> asked = std::make_shared<std::set<std::string>>();
 
   bool has(const char* key) const;
   /// Returns the first of these keys that is neither missing nor null; empty if there is none. Throws
@@ -23,12 +28,19 @@ struct ModelKeys {
   /// Does the same for an integer above 0; throws UsageError if there is none.
   int required(std::initializer_list<const char*> keys) const;
   bool flag(const char* key, bool otherwise) const;
-  /// Returns the value if it is text, else "".
+  /// Returns a list of one entry per layer, or of layers, or of other values; empty if it is missing or null.
+  /// Throws UsageError for another type, or for entries of another type.
+  std::vector<int> numbers(const char* key) const;
+  std::vector<std::string> texts(const char* key) const;
+  /// Returns a text; "" if the value is no text.
   std::string text(const char* key) const;
   /// Returns the architecture ("LlamaForCausalLMEagle3"); empty unless there is exactly one.
   std::string architecture() const;
+  /// Throws UsageError for the first key that was not asked for, unless it is known to change neither
+  /// parameters nor attention nor cache, or its value is null, false, 0 or empty.
+  void refuse_unknown() const;
   /// Throws UsageError "file: /key: value; remedy".
-  [[noreturn]] void refuse(const char* key, const std::string& what) const;
+  [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
 };
 
 }  // namespace speclab

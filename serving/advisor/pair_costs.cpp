@@ -20,11 +20,33 @@ namespace {
 
 constexpr double micro = 1e-6;
 
+/// Returns the numbers in which a model is stored: those of its config.json, or else those of `dtype`.
+/// Throws ConfigError where both are given and differ.
+Precision stored_as(const Transformer& model, const PairCosts& costs, const std::string& path) {
+  const std::string& own = model.stored_weights;
+  const std::string where = path + "/dtype";
+  if (own == "mixed" && costs.dtype.empty()) {
+    throw ConfigError(
+        where,
+        "{}: /quantization_config: some weights have 4 bits, others 16; give int4 to count all with 4 bits, or measured times",
+        model.source);
+  }
+  if (!own.empty() && own != "mixed" && !costs.dtype.empty() && costs.dtype != own) {
+    throw ConfigError(where, "{}: /quantization_config of {} says {}; leave dtype out", costs.dtype,
+                      model.source, own);
+  }
+  Precision precision = precision_named(!costs.dtype.empty() ? costs.dtype
+                                        : own.empty()        ? "bf16"
+                                                             : own,
+                                        where);
+  if (model.eight_bit_cache) precision.cache_bytes = 1;
+  return precision;
+}
+
 Machine machine_of(const PairCosts& costs, const std::string& path) {
   Machine machine;
   machine.device = device_named(costs.device, path + "/device");
   machine.devices = costs.devices;
-  machine.precision = precision_named(costs.dtype, path + "/dtype");
   machine.bandwidth_efficiency = costs.bandwidth_efficiency;
   machine.flops_efficiency = costs.flops_efficiency;
   machine.run_overhead = micro * costs.run_overhead_us;
@@ -101,8 +123,9 @@ Transformer own_modules(const Transformer& target, const std::string& path) {
 
 /// Sets the costs of two models on a device. A draft with a given c has no roofline.
 void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& pair) {
-  const Machine machine = machine_of(costs, path);
   Transformer target = model_named(costs.target, path + "/target");
+  Machine machine = machine_of(costs, path);
+  machine.precision = stored_as(target, costs, path);
   if (costs.routing_exponent) target.routing_exponent = *costs.routing_exponent;
   if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, not a model", target.name);
   pair.target = target.repository.empty() ? target.name : target.repository;
@@ -115,6 +138,7 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
     if (costs.draft_devices) of_draft.devices = *costs.draft_devices;
     Transformer draft = own ? own_modules(target, path) : named_draft(costs, path, target, pair);
     draft.routing_exponent = target.routing_exponent;
+    if (!own) of_draft.precision = stored_as(draft, costs, path);
     experts = experts || draft.experts > 1;
     pair.costs.draft = RooflineCost{of_draft, draft};
   }
@@ -134,7 +158,7 @@ std::vector<Field> all_fields() {
           integer_field("draft_devices", &C::draft_devices, 1, 1024,
                         "Devices that run the draft (default: as many as the target)."),
           field("dtype", &C::dtype, text(),
-                "Numbers of the model: bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit."),
+                "Numbers of the weights: bf16, fp16, fp8, int8, or int4 (default: as a config.json says, else bf16)."),
           field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
                 "Reachable share of the memory bandwidth (assumed)."),
           field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),

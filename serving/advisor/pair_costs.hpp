@@ -16,7 +16,7 @@ struct PairCosts {
   std::string target;  ///< preset, or config.json
   std::string draft;
   std::string device;
-  std::string dtype = "bf16";
+  std::string dtype;  ///< empty: as the model's config.json says, or else bf16
   int devices = 1;
   std::optional<int> draft_devices;
   std::optional<double> routing_exponent;

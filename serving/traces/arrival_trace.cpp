@@ -82,6 +82,17 @@ Request request_of(const std::string& where, const std::vector<std::string>& fie
   return {*time, tokens_in(*prompt, where), tokens_in(*output, where)};
 }
 
+/// Returns a timestamp in milliseconds. Alibaba's traces, which have a chat_id, are in seconds, Mooncake's in
+/// whole milliseconds.
+double ms_in(const JsonPlace& request, const std::string& where) {
+  const double time = request.at("timestamp").number();
+  if (request.has("chat_id")) return ms_of_second * time;
+  if (time == std::floor(time)) return time;
+  throw UsageError(
+      "{}: timestamp {}: traces of this form are in whole milliseconds; write seconds as CSV with the header seconds,prompt,output",
+      where, time);
+}
+
 }  // namespace
 
 Trace read_trace(const std::string& file) {
@@ -91,7 +102,7 @@ Trace read_trace(const std::string& file) {
       !first.empty() && (first.front() == '{' || first.front() == '[')) {
     for (const JsonDocument& document : json_documents(text, file)) {
       const JsonPlace request = place(document);
-      trace.push_back({request.at("timestamp").number(),
+      trace.push_back({ms_in(request, document.where),
                        tokens_in(request.at("input_length").number(), document.where),
                        tokens_in(request.at("output_length").number(), document.where)});
     }

@@ -59,6 +59,15 @@ ModelLogs read_statistics(const LogSource& source) {
     const std::string name = trimmed(line.text.substr(name_at + word, name_end - name_at - word));
     const LlamaStatistics now{line, count_after(line, statistics_marker), count_after(line, "#gen tokens ="),
                               count_after(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
+    // With every run of the target that drafts nothing, the tokens of a run are fewer than those of a round.
+    constexpr std::string_view calls_label = "#calls =";
+    const std::uint64_t calls = number_after(line.text, calls_label) ? count_after(line, calls_label) : 0;
+    if (constexpr double all = 0.98; static_cast<double>(now.rounds) < all * static_cast<double>(calls)) {
+      refuse_line(
+          line,
+          "{} drafted in {} of {} runs of the target, which emitted {:.3g} tokens a run: plans are for drafters that draft in every run",
+          name, now.rounds, calls, 1 + static_cast<double>(now.accepted) / static_cast<double>(calls));
+    }
     LlamaStatistics& before = last[name];
     // Counters fall only when the server restarts.
     if (now.rounds < before.rounds) add_statistics(logs[name], before);

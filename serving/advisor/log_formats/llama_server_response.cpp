@@ -11,16 +11,21 @@ namespace {
 
 constexpr const char* timing_key = "draft_n_accepted";
 
-/// Returns the number of rounds of an answer with `emitted` tokens (0: unknown). llama-server drafts at most
-/// up to the token before the last. If the target's runs after the prompt explain `drafted`, each of them
-/// drafted, except one for the last token, if there was one. If `drafted` is smaller, as with n-grams, takes
-/// all rounds as full.
-std::uint64_t rounds_drafting(std::uint64_t gamma, std::uint64_t drafted, std::uint64_t accepted,
-                              std::uint64_t emitted) {
+/// Returns the number of rounds of an answer with `emitted` tokens (0: not known). llama-server drafts at
+/// most up to the token before the last one, so that each run of the target, except the prompt's, drafts,
+/// perhaps except the one for the last token. Throws UsageError if so few tokens were drafted that other runs
+/// drafted fewer than gamma.
+std::uint64_t rounds_drafting(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
+                              std::uint64_t accepted, std::uint64_t emitted) {
   const std::uint64_t full = (drafted + gamma - 1) / gamma;
   if (emitted <= accepted + 1) return full;
   const std::uint64_t runs = emitted - accepted - 1;
-  if (runs < full || runs * gamma - drafted > gamma * (gamma + 1) / 2) return full;
+  if (runs < full) return full;
+  if (runs * gamma - drafted > gamma * (gamma + 1) / 2) {
+    throw UsageError(
+        "{}: {} tokens drafted in {} runs of the target, which emitted {:.3g} tokens a run: not {} in each; the log of llama-server has the rounds",
+        where, drafted, runs, static_cast<double>(emitted - 1) / static_cast<double>(runs), gamma);
+  }
   return std::max(full, runs * gamma - drafted >= gamma ? runs - 1 : runs);
 }
 
@@ -37,7 +42,7 @@ ModelLogs read_llama_server_response(const LogSource& source) {
       const std::uint64_t gamma =
           drafted_option(source, "timings without draft_rounds do not say (llama-server's log does)");
       const std::uint64_t emitted = place.has("predicted_n") ? count_in(place.at("predicted_n")) : 0;
-      rounds = rounds_drafting(gamma, drafted, accepted, emitted);
+      rounds = rounds_drafting(place.where, gamma, drafted, accepted, emitted);
     }
     logs[model].add_sums(place.where, rounds, drafted, accepted);
   }

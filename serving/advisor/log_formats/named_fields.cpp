@@ -1,5 +1,6 @@
 // Reads CSV or JSON lines whose names --fields gives: accepted=acc_tokens,drafted=usage.draft, where a dot
 // leads into an object.
+#include <boost/algorithm/string/predicate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/json_io.hpp"
@@ -10,6 +11,8 @@ namespace speclab {
 
 namespace {
 
+/// More tokens than one round drafts; records of more are totals.
+constexpr std::uint64_t max_round = 128;
 constexpr const char* known_fields[] = {"accepted", "emitted", "drafted", "rounds", "model"};
 
 std::string not_named_fields(const LogSource& source) {
@@ -42,6 +45,15 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
   if (rounds) {
     log.add_sums(line.where, *rounds, drafted, accepted);
   } else {
+    const auto field = source.options().fields.find("drafted");
+    const bool total =
+        field != source.options().fields.end() && boost::algorithm::icontains(field->second, "total");
+    if (total || drafted > max_round) {
+      refuse_line(
+          line,
+          "{} tokens drafted: these are the totals of a request, not of one round; name the number of rounds, too (--fields rounds=...)",
+          drafted);
+    }
     log.add_round(line.where, drafted, accepted);
   }
 }

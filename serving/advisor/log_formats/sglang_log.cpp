@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view sglang_length = "accept len:";
 constexpr std::string_view sglang_steps = "speculative_num_steps=";
+constexpr std::string_view sglang_branches = "speculative_eagle_topk=";
 
 std::string not_sglang_log(const LogSource& source) {
   if (source.has(sglang_length) && source.has("Decode batch")) return "";
@@ -24,6 +25,13 @@ ModelLogs read_sglang_log(const LogSource& source) {
     // is None.
     if (number_after(line.text, sglang_steps))
       log.gamma = static_cast<double>(checked_draft(line.where, count_after(line, sglang_steps)));
+    // "accept len" of a tree says how deep it was accepted, not with which probability each draft was.
+    if (number_after(line.text, sglang_branches) && count_after(line, sglang_branches) > 1) {
+      refuse_line(
+          line,
+          "{}{}: the server verified trees, whose acceptance is not that of one draft a position; run it with a top-k of 1, or give plan tree the acceptance of each rank",
+          sglang_branches, count_after(line, sglang_branches));
+    }
     if (line.text.find("Decode batch") == std::string::npos) continue;
     const auto length = number_after(line.text, sglang_length);
     if (!length) continue;

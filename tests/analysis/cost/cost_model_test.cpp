@@ -1,4 +1,5 @@
 #include "analysis/cost/cost_model.hpp"
+#include "analysis/cost/device_speed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -249,10 +250,17 @@ TEST_CASE("memory: how many sequences fit beside the weights") {
   const Machine machine = bare(1e12, 1e6);
   const Transformer model = tiny();
   // 9000 bytes less 1024 of weights remain; a sequence of 10 tokens takes 240.
-  CHECK(largest_batch(machine, model, nullptr, 10, 0.9) == 33);
-  CHECK(largest_batch(machine, model, &model, 10, 0.9) == std::floor((9000.0 - 2048) / 480));
-  CHECK(largest_batch(machine, model, nullptr, 10, 0.1) < 0);
-  CHECK(std::isinf(largest_batch(machine, model, nullptr, 0, 0.9)));
+  const RooflineCost cost{machine, model};
+  const auto largest = [](const CostPair& costs, double context, double share) {
+    return device_memory(costs, {1, context}, share)->largest_batch;
+  };
+  CHECK(largest({cost, ConstantCost{1}}, 10, 0.9) == 33);
+  CHECK(largest({cost, cost}, 10, 0.9) == std::floor((9000.0 - 2048) / 480));
+  RooflineCost narrow = cost;
+  narrow.machine.precision.weight_bytes /= 2;
+  CHECK(largest({cost, narrow}, 10, 0.9) == std::floor((9000.0 - 1536) / 480));
+  CHECK(largest({cost, ConstantCost{1}}, 10, 0.1) < 0);
+  CHECK_FALSE(largest({cost, ConstantCost{1}}, 0, 0.9));
 }
 
 TEST_CASE("energy: 32 pJ a byte and the board's power over its peak a FLOP") {

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
 
 #include "experiments/base/format/config_error.hpp"
 #include "serving/advisor/presets.hpp"
@@ -99,9 +101,6 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
   CHECK(shape_refusal(R"({"num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2,
     "num_key_value_heads": 3, "vocab_size": 9})")
             .find("num_key_value_heads") != std::string::npos);
-  CHECK(shape_refusal(R"({"index_topk": 2048})")
-            .find("/index_topk: the roofline does not know sparse attention") != std::string::npos);
-  CHECK(shape_refusal(R"({"linear_num_value_heads": 32})").find("linear attention") != std::string::npos);
   CHECK(shape_refusal("[]").find("expected an object") != std::string::npos);
   const auto unknown = [](const char* name) {
     try {
@@ -119,6 +118,209 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
   CHECK(device_named("H100-SXM", "--device").name == "h100-sxm");
   CHECK(is_model_config("some/config.json"));
   CHECK_FALSE(is_model_config("llama-3.1-8b"));
+}
+
+namespace {
+
+/// Returns a small decoder of 8 layers with these keys in addition; null removes a key.
+Json small_config(const Json& more) {
+  Json keys{{"model_type", "llama"},    {"hidden_act", "silu"},
+            {"num_hidden_layers", 8},   {"hidden_size", 1024},
+            {"num_attention_heads", 8}, {"num_key_value_heads", 8},
+            {"head_dim", 128},          {"intermediate_size", 2048},
+            {"vocab_size", 32000},      {"tie_word_embeddings", false}};
+  if (!more.is_null()) keys.merge_patch(more);
+  return keys;
+}
+
+Transformer small_model(const Json& more) { return shape_in(small_config(more).dump()); }
+std::string small_refusal(const Json& more) { return shape_refusal(small_config(more).dump()); }
+
+}  // namespace
+
+TEST_CASE("published models have the parameters that their authors state") {
+  struct Published {
+    const char* keys;
+    double total;   ///< 10^9 parameters
+    double active;  ///< 10^9 parameters per token, 0 if all
+  };
+  // Shapes and numbers of parameters are those of the models' repositories and reports; active parameters of
+  // Llama 4 and DeepSeek-V3 include the embedding, those of gpt-oss do not.
+  const Published all[]{
+      {R"({"model_type": "qwen3", "num_hidden_layers": 36, "hidden_size": 4096, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 151936,
+    "use_sliding_window": false, "max_window_layers": 36, "sliding_window": null})",
+       8.19, 0},
+      {R"({"model_type": "qwen3", "num_hidden_layers": 64, "hidden_size": 5120, "num_attention_heads": 64,
+    "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 25600, "vocab_size": 151936})",
+       32.8, 0},
+      {R"({"model_type": "qwen3_moe", "num_hidden_layers": 94, "hidden_size": 4096, "num_attention_heads": 64,
+    "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536,
+    "num_experts": 128, "num_experts_per_tok": 8, "decoder_sparse_step": 1, "mlp_only_layers": [],
+    "vocab_size": 151936})",
+       235.1, 22},
+      {R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "num_hidden_layers": 48,
+    "hidden_size": 5120, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128,
+    "intermediate_size": 8192, "intermediate_size_mlp": 16384, "interleave_moe_layer_step": 2,
+    "num_local_experts": 128, "num_experts_per_tok": 1, "attention_chunk_size": 8192, "vocab_size": 202048}})",
+       400.7, 0},
+      {R"({"model_type": "deepseek_v3", "num_hidden_layers": 61, "hidden_size": 7168,
+    "num_attention_heads": 128, "num_key_value_heads": 128, "intermediate_size": 18432,
+    "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8,
+    "first_k_dense_replace": 3, "moe_layer_freq": 1, "kv_lora_rank": 512, "q_lora_rank": 1536,
+    "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 129280})",
+       671, 37},
+      {R"({"model_type": "gpt_oss", "num_hidden_layers": 36, "hidden_size": 2880, "num_attention_heads": 64,
+    "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 2880, "num_local_experts": 128,
+    "num_experts_per_tok": 4, "experts_per_token": 4, "sliding_window": 128, "vocab_size": 201088})",
+       116.83, 5.13},
+      {R"({"model_type": "minimax_m2", "num_hidden_layers": 62, "hidden_size": 3072, "num_attention_heads": 48,
+    "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 1536, "num_local_experts": 256,
+    "num_experts_per_tok": 8, "shared_intermediate_size": 0, "vocab_size": 200064})",
+       229, 10}};
+  for (const Published& one : all) {
+    CAPTURE(one.keys);
+    const Transformer model = shape_in(one.keys);
+    CHECK(parameters(model) == doctest::Approx(one.total * 1e9).epsilon(0.01));
+    if (one.active > 0) CHECK(active_parameters(model) == doctest::Approx(one.active * 1e9).epsilon(0.04));
+  }
+}
+
+TEST_CASE("layers without experts are counted however a config names them") {
+  const double attention = 4 * 1024 * 1024, expert = 3 * 1024 * 512, dense = 3 * 1024 * 2048;
+  const double embeddings = 2.0 * 32000 * 1024;
+  const auto counted = [&](const Json& more, int experts, int dense_layers) {
+    Json keys{{"num_experts", experts}, {"num_experts_per_tok", 2}, {"moe_intermediate_size", 512}};
+    if (!more.is_null()) keys.update(more);
+    const Transformer model = small_model(keys);
+    CHECK(model.dense_layers == dense_layers);
+    CHECK(parameters(model) == 8 * attention + (8 - dense_layers) * (experts * expert + experts * 1024) +
+                                   dense_layers * dense + embeddings);
+  };
+  counted({}, 8, 0);
+  counted({{"first_k_dense_replace", 2}}, 8, 2);
+  counted({{"moe_layer_freq", {0, 0, 1, 1, 1, 1, 1, 1}}}, 8, 2);
+  counted({{"moe_layer_freq", 2}}, 8, 4);
+  counted({{"decoder_sparse_step", 2}, {"mlp_only_layers", {1, 0}}}, 8, 5);
+  counted(
+      {{"mlp_layer_types", {"dense", "sparse", "sparse", "sparse", "sparse", "sparse", "sparse", "sparse"}}},
+      8, 1);
+  counted({{"moe_layers", {3, 7}}}, 8, 6);
+  counted({{"intermediate_size", 512}, {"dense_intermediate_size", 2048}, {"first_k_dense_replace", 2}}, 8,
+          2);
+  const Json experts{{"num_experts", 8}, {"num_experts_per_tok", 2}};
+  const auto refused = [&](const Json& more) {
+    Json keys = experts;
+    keys.update(more);
+    return small_refusal(keys);
+  };
+  CHECK(refused({{"moe_layer_freq", {1, 1}}}).find("/moe_layer_freq: 2 entries for 8 layers") !=
+        std::string::npos);
+  CHECK(refused({{"mlp_only_layers", {8}}}).find("/mlp_only_layers: layer 8 of 8") != std::string::npos);
+  CHECK(refused({{"experts_per_token", 3}}).find("two names of one number") != std::string::npos);
+}
+
+TEST_CASE("windows and shared caches are counted as a config states them") {
+  // A token takes 2 * 8 * 128 numbers of 2 bytes in each layer that stores it.
+  const double token = 4096;
+  const auto cache = [&](const Json& more) { return cache_bytes(small_model(more), 32768, {}) / token; };
+  const Json window{{"model_type", "gemma3_text"}, {"sliding_window", 512}};
+  const auto with = [&](const Json& more) {
+    Json keys = window;
+    keys.update(more);
+    return keys;
+  };
+  CHECK(cache({}) == 8 * 32768);
+  CHECK(cache(window) == 1 * 32768 + 7 * 512);
+  CHECK(cache(with({{"sliding_window_pattern", 4}})) == 2 * 32768 + 6 * 512);
+  CHECK(cache({{"model_type", "mistral"}, {"sliding_window", 512}}) == 8 * 512);
+  CHECK(cache({{"model_type", "qwen2"}, {"sliding_window", 512}, {"max_window_layers", 3}}) ==
+        3 * 32768 + 5 * 512);
+  CHECK(cache({{"model_type", "qwen2"},
+               {"sliding_window", 512},
+               {"use_sliding_window", false},
+               {"max_window_layers", 3}}) == 8 * 32768);
+  CHECK(cache({{"model_type", "llama4_text"}, {"attention_chunk_size", 1024}}) == 2 * 32768 + 6 * 1024);
+  CHECK(cache({{"num_kv_shared_layers", 3}}) == 5 * 32768);
+  CHECK(cache(with({{"sliding_window_pattern", 4}, {"num_kv_shared_layers", 4}})) == 1 * 32768 + 3 * 512);
+  CHECK(small_refusal({{"sliding_window", 512}}).find("which layers attend to this window is not stated") !=
+        std::string::npos);
+  CHECK(small_refusal({{"attn_type_list", {1, 1, 0, 1, 1, 1, 1, 1}}}).find("/attn_type_list: 0") !=
+        std::string::npos);
+  CHECK(cache({{"attn_type_list", {1, 1, 1, 1, 1, 1, 1, 1}}}) == 8 * 32768);
+}
+
+TEST_CASE("a key that nothing reads is refused, whatever its name") {
+  for (const char* key : {"index_topk", "linear_num_value_heads", "mamba_num_heads", "ssm_state_size",
+                          "num_global_key_value_heads", "swa_num_key_value_heads", "hybrid_override_pattern",
+                          "block_configs", "v_head_dim", "compress_ratios", "enable_moe_block",
+                          "hidden_size_per_layer_input", "ffn_multipliers", "n_layer_groups"}) {
+    CAPTURE(key);
+    CHECK(small_refusal({{key, 4}}).find(std::string("/") + key + ": 4; this key is not known") !=
+          std::string::npos);
+    // A key that is switched off changes nothing.
+    CHECK(small_refusal({{key, 0}}).empty());
+  }
+  // Random letters, three parts a name: none is read by accident.
+  std::minstd_rand random(7);
+  for (int i = 0; i < 200; ++i) {
+    std::string key;
+    for (int k = 0; k < 11; ++k) key += k % 4 == 3 ? '_' : static_cast<char>('a' + random() % 26);
+    CAPTURE(key);
+    CHECK(small_refusal({{key, true}}).find("/" + key) != std::string::npos);
+  }
+  CHECK(small_refusal({{"layer_types",
+                        {"mamba", "mamba", "attention", "attention", "attention", "attention", "attention",
+                         "attention"}}})
+            .find("/layer_types: \"mamba\"") != std::string::npos);
+  CHECK(small_refusal({{"rope_theta", 1e6}, {"torch_dtype", "bfloat16"}, {"eos_token_id", {1, 2}}}).empty());
+}
+
+TEST_CASE("the number of feed-forward matrices is known, or the model is refused") {
+  CHECK(small_model({}).gated);
+  CHECK_FALSE(small_model({{"model_type", "nemotron"}, {"hidden_act", "relu2"}}).gated);
+  CHECK_FALSE(small_model({{"model_type", "starcoder2"}, {"hidden_act", "gelu"}}).gated);
+  CHECK(small_model({{"model_type", "one_of_2027"}}).gated);
+  CHECK(small_refusal({{"model_type", "one_of_2027"}, {"hidden_act", "gelu"}})
+            .find("/model_type: \"one_of_2027\" is not known") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint's numbers are those of its config") {
+  const auto stored = [](const Json& how) { return small_model({{"quantization_config", how}}); };
+  CHECK(small_model({}).stored_weights.empty());
+  CHECK(stored({{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}}).stored_weights == "fp8");
+  CHECK(stored({{"quant_method", "awq"}, {"bits", 4}}).stored_weights == "int4");
+  CHECK(stored({{"quant_method", "gptq"}, {"bits", 8}}).stored_weights == "int8");
+  CHECK(stored({{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}}).stored_weights == "int4");
+  CHECK(stored({{"quant_method", "mxfp4"}}).stored_weights == "mixed");
+  const Json groups{{"group_0", {{"weights", {{"num_bits", 8}, {"type", "float"}}}}}};
+  const Transformer packed = stored({{"quant_method", "compressed-tensors"},
+                                     {"config_groups", groups},
+                                     {"kv_cache_scheme", {{"num_bits", 8}, {"type", "float"}}}});
+  CHECK(packed.stored_weights == "fp8");
+  CHECK(packed.eight_bit_cache);
+  CHECK_FALSE(stored({{"quant_method", "fp8"}, {"kv_cache_scheme", nullptr}}).eight_bit_cache);
+  CHECK(stored({{"quant_method", "modelopt"}, {"quant_algo", "NVFP4"}, {"kv_cache_quant_algo", "FP8"}})
+            .eight_bit_cache);
+  // ModelOpt writes a file of its own.
+  const ModelFolder folder(small_config({}).dump());
+  std::ofstream(folder.path() + "/hf_quant_config.json")
+      << R"({"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})";
+  CHECK(model_from_config(folder.path()).stored_weights == "fp8");
+  CHECK(model_from_config(folder.path()).eight_bit_cache);
+  CHECK(small_refusal({{"quantization_config", {{"quant_method", "quark9"}}}})
+            .find("/quantization_config/quant_method: \"quark9\" is not known") != std::string::npos);
+  CHECK(small_refusal({{"quantization_config", {{"quant_method", "gptq"}, {"bits", 3}}}})
+            .find("3 bits are not known") != std::string::npos);
+}
+
+TEST_CASE("Infinity and NaN, which Python writes, are read as no number") {
+  std::string text = small_config({{"time", "say \\\"Infinity\\\", NaN"}}).dump();
+  text.insert(1, R"("rope_theta": Infinity, "rms_norm_eps": NaN, "scaling": [-Infinity, 1], )");
+  CHECK(shape_refusal(text).find("/time") != std::string::npos);
+  text = small_config({{"tokenizer_class", "Infinity \\\" NaN"}}).dump();
+  text.insert(1, R"("rope_theta": Infinity, "rms_norm_eps": NaN, "scaling": [-Infinity, 1], )");
+  CHECK(parameters(shape_in(text)) == parameters(small_model({})));
 }
 
 TEST_CASE("an EAGLE-3 head is read as a head") {

@@ -113,3 +113,32 @@ TEST_CASE("costs that contradict themselves are refused at their key") {
   CHECK(with({{"method", "mtp"}}).starts_with("/cost/method: mtp: the target llama-3.1-8b has no modules"));
   CHECK(with({{"draft", "llama-3.2-1b"}, {"method", "dflash"}}).starts_with("/cost/method: dflash: "));
 }
+
+TEST_CASE("weights have the numbers that their checkpoint has, and a contradiction is refused") {
+  const auto folder = std::filesystem::temp_directory_path() / "speclab_stored_numbers_test";
+  std::filesystem::create_directories(folder);
+  const auto config = [&](const char* method) {
+    std::ofstream(folder / "config.json")
+        << R"({"model_type": "llama", "num_hidden_layers": 8, "hidden_size": 64,
+      "num_attention_heads": 8, "intermediate_size": 128, "vocab_size": 1000,
+      "quantization_config": {"quant_method": ")"
+        << method << R"("}})";
+  };
+  const auto pair_with = [&](const Json& more) {
+    Json keys{{"target", folder.string()}, {"draft", "llama-3.2-1b"}, {"device", "h100-sxm"}};
+    if (!more.is_null()) keys.update(more);
+    return planned_pair(read(pair_costs_type(), keys, ""), "", {1, 1024});
+  };
+  config("fp8");
+  const PlannedPair pair = pair_with({});
+  CHECK(std::get<RooflineCost>(pair.costs.target).machine.precision.weight_bytes == 1);
+  // The draft's own config says nothing, so that its weights have 16 bits.
+  CHECK(std::get<RooflineCost>(pair.costs.draft).machine.precision.weight_bytes == 2);
+  CHECK_NOTHROW(pair_with({{"dtype", "fp8"}}));
+  CHECK_THROWS_AS(pair_with({{"dtype", "bf16"}}), ConfigError);
+  config("mxfp4");
+  CHECK_THROWS_AS(pair_with({}), ConfigError);
+  CHECK(std::get<RooflineCost>(pair_with({{"dtype", "int4"}}).costs.target).machine.precision.weight_bytes ==
+        0.5);
+  std::filesystem::remove_all(folder);
+}

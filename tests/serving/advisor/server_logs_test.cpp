@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -177,6 +178,54 @@ TEST_CASE("what a log does not say is asked for") {
   CHECK(unread("x,y\n5,3\n", {.fields = {{"accepted", "z"}}}).find("no column \"z\"") != std::string::npos);
   CHECK(unread("x,y\n5,3\n", {.fields = {{"taken", "x"}}}).find("unknown \"taken\"") != std::string::npos);
   CHECK(unread("{\"a\": 1}\n", {.fields = {{"accepted", "a"}}}).find("--drafted") != std::string::npos);
+}
+
+TEST_CASE("counts that contradict rounds of one drafted token a position are refused, with the numbers") {
+  const auto refused = [](const std::string& text, const char* words, const LogOptions& options = {}) {
+    CAPTURE(text);
+    CHECK(unread(text, options).find(words) != std::string::npos);
+  };
+  // A tree of 4 branches; a chain of the same server is read.
+  const std::string sglang =
+      "server_args=ServerArgs(speculative_num_steps=4, speculative_eagle_topk=TOPK, speculative_num_draft_tokens=5)\n"
+      "Decode batch, #running-req: 2, #token: 900, accept len: 3.30, accept rate: 0.5\n";
+  const auto with_topk = [&](const char* k) {
+    return std::string(sglang).replace(sglang.find("TOPK"), 4, k);
+  };
+  refused(with_topk("4"), "the server verified trees");
+  CHECK(unread(with_topk("1")).empty());
+  CHECK(unread(with_topk("None")).empty());
+  // 12 of 600 runs drafted: (600 + 300) / 600 tokens a run.
+  const auto llama = [](int calls) {
+    return fmt::format(
+        "statistics ngram_mod: #calls = {}, #gen drafts = 12, #acc drafts = 11, #gen tokens = 480, #acc tokens = 300, dur(b,g,a) = 0.1, 0.3, 0.005 ms\n",
+        calls);
+  };
+  refused(llama(600), "drafted in 12 of 600 runs of the target, which emitted 1.5 tokens a run");
+  CHECK(unread(llama(12)).empty());
+  // 201 - 1 - 120 = 80 runs emitted 200 tokens; 180 drafted tokens are not 16 in each.
+  const LogOptions sixteen{.drafted = 16};
+  refused(R"({"timings": {"predicted_n": 201, "draft_n": 180, "draft_n_accepted": 120}})",
+          "180 tokens drafted in 80 runs of the target, which emitted 2.5 tokens a run", sixteen);
+  CHECK(unread(R"({"timings": {"predicted_n": 132, "draft_n": 180, "draft_n_accepted": 120}})", sixteen)
+            .empty());
+  // Totals of a request are no round, by name or by size.
+  const LogOptions totals{.fields = {{"accepted", "stats.kept"}, {"drafted", "stats.total_drafted"}}};
+  refused(R"({"stats": {"kept": 9, "total_drafted": 20}})", "totals of a request", totals);
+  const LogOptions large{.fields = {{"accepted", "kept"}, {"drafted", "n"}}};
+  refused(R"({"kept": 150, "n": 300})", "totals of a request", large);
+  CHECK(unread(R"({"kept": 3, "n": 4})", large).empty());
+}
+
+TEST_CASE("rates of three decimals do not make full rounds short") {
+  // 5548 tokens drafted four a round are 1387 rounds; 20 / 1387 prints as 0.014.
+  const AcceptanceFile log = acceptance_in(
+      "SpecDecoding metrics: Mean acceptance length: 1.01, Accepted throughput: 2.00 tokens/s, Drafted throughput: "
+      "554.80 tokens/s, Accepted: 20 tokens, Drafted: 5548 tokens, Per-position acceptance rate: 0.014, 0.000, 0.000, "
+      "0.000, Avg Draft acceptance rate: 0.4%\n",
+      "log");
+  CHECK(log.warnings.empty());
+  CHECK(alpha_in(log) == doctest::Approx(20.0 / 1407));
 }
 
 TEST_CASE("counters that fell between two pages are refused") {

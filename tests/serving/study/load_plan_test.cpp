@@ -258,6 +258,13 @@ TEST_CASE("traces are read in their published forms") {
   const Trace second = read_trace(mooncake.path());
   CHECK(second[0].prompt == 10);
   CHECK(second[1].arrival_ms == 3000);
+  // Alibaba's traces have a chat_id and seconds: 3 gaps in 20 seconds.
+  const TempFile alibaba(
+      "{\"chat_id\": 0, \"timestamp\": 3.5, \"input_length\": 200, \"output_length\": 50}\n"
+      "{\"chat_id\": 1, \"timestamp\": 8.5, \"input_length\": 200, \"output_length\": 50}\n"
+      "{\"chat_id\": 2, \"timestamp\": 13.5, \"input_length\": 200, \"output_length\": 50}\n"
+      "{\"chat_id\": 3, \"timestamp\": 23.5, \"input_length\": 200, \"output_length\": 50}\n");
+  CHECK(trace_rate(read_trace(alibaba.path())) == doctest::Approx(0.15));
   const TempFile plain("0.5,10,3\n1.5,20,4\n");
   CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
   // A header in another order, and a log of rounds, which is no trace.
@@ -266,12 +273,15 @@ TEST_CASE("traces are read in their published forms") {
   CHECK(third[0].prompt == 10);
   CHECK(third[1].output == 4);
   CHECK(trace_rate(third) == doctest::Approx(1));
-  for (const char* bad : {"step,n_draft,n_acc\n1,5,3\n2,5,4\n", "seconds,prompt\n1,2\n2,3\n", "", "1,2,3\n",
-                          "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
-                          "2023-11-16T,1,2\n2,2,3\n", "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
-                          "2023-02-30 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
-                          "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
-                          "{\"timestamp\": 1}\n{\"timestamp\": 2}\n", "{\"timestamp\": 1\n"}) {
+  for (
+      const char* bad :
+      {"step,n_draft,n_acc\n1,5,3\n2,5,4\n", "seconds,prompt\n1,2\n2,3\n", "", "1,2,3\n",
+       "{\"timestamp\": 3.5, \"input_length\": 2, \"output_length\": 5}\n{\"timestamp\": 4, \"input_length\": 2, \"output_length\": 5}\n",
+       "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n", "2023-11-16T,1,2\n2,2,3\n",
+       "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+       "2023-02-30 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+       "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n", "{\"timestamp\": 1}\n{\"timestamp\": 2}\n",
+       "{\"timestamp\": 1\n"}) {
     CAPTURE(bad);
     const TempFile file(bad);
     std::string said;
