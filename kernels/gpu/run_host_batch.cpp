@@ -76,8 +76,8 @@ class DeviceBatch {
   template <class T>
   T* copy(T* host, std::size_t count) {
     if (host == nullptr) return nullptr;
-    // The copy is misaligned exactly as on the host: kernels read rows that are not aligned to 16 bytes in
-    // another way.
+    // The copy is misaligned exactly as on the host, because kernels read rows that are not aligned to 16
+    // bytes in another way.
     const std::size_t off = reinterpret_cast<std::uintptr_t>(host) % 16;
     kept_.push_back(device_copy(reinterpret_cast<const unsigned char*>(host), count * sizeof(T), off));
     return reinterpret_cast<T*>(kept_.back().get() + off);

@@ -1,4 +1,4 @@
-// Checks inputs at the edges of what is allowed, and beyond: each edge is one request or a few, with the
+// Checks inputs at and beyond the bounds of what is allowed: each edge is one request or a few, with the
 // result that must follow.
 #include <fmt/format.h>
 
@@ -76,7 +76,7 @@ auto rejected_for(Token id) {
 /// Uniforms that decide position 0 with u = 0.
 const std::vector<double> low{0, 0, 0, 0.5};
 
-/// Edges in where target and draft have their probability.
+/// Edges of rows in which only some ids have probability, or target and draft are equal or disjoint.
 std::vector<Edge> edges_of_mass() {
   std::vector<Edge> all{
       {"target = draft: everything is accepted",
@@ -106,7 +106,7 @@ std::vector<Edge> edges_of_mass() {
   return all;
 }
 
-/// Inputs that no kernel can use.
+/// Inputs that are invalid: ids out of range, NaN, infinite logits.
 std::vector<Edge> broken_inputs() {
   std::vector<Edge> all;
   for (const Token id : {-1, odd_vocab, std::numeric_limits<Token>::max()}) {

@@ -197,7 +197,7 @@ class KernelSuite {
   }
 
   bool fits(const KernelPoint& point, const BenchTask& task) {
-    // The driver uses some of the memory, and the buffer that flushes the cache some.
+    // The driver uses some of the memory, and so does the buffer that flushes the cache.
     const double memory =
         0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
     const auto bytes = static_cast<double>(bench_bytes(point, task.methods).total());

@@ -53,7 +53,8 @@ struct TableRun {
   RunShape shape;
   PreparedPairView tables;
   std::variant<TokenRule, LenienceRule> rule;
-  std::vector<std::uint32_t> starts;  ///< contexts of the prompts, which trials use in turn
+  std::vector<std::uint32_t>
+      starts;  ///< contexts of the prompts; trial i begins with prompt i modulo their number
 };
 
 /// The counts of a run: integers, the same on every device and in any order of threads.
@@ -69,7 +70,7 @@ struct RoundCounts {
 };
 
 /// Called after each launch with the number of rounds it did. If it returns false, the run ends with the
-/// launches made so far, which are whole.
+/// results of the launches so far.
 using Watch = std::function<bool(std::uint64_t rounds)>;
 
 /// Simulates in the emulator: slow, for tests.

@@ -18,7 +18,7 @@ struct AcceptanceEnd {
   std::uint32_t flags;
 };
 
-/// Stands for the ratio of a token if the draft's probability is 0 or below single precision.
+/// Replaces the ratio of a token whose draft probability is 0 or underflows single precision.
 inline constexpr float zero_draft_probability = -1;
 
 /// Returns min(1, target / draft). NaN passes through, and no uniform is below it.

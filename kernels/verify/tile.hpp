@@ -1,5 +1,6 @@
-// A tile: the stretch of a row that one block works on. The logits' format alone decides which thread holds
-// which id, and sums are merged in one order, so that a result has the same bits wherever it is computed.
+// A tile: consecutive ids of a row, on which one block works. The logits' format alone decides which thread
+// holds which id, and sums are merged in one order, so that a result has the same bits wherever it is
+// computed.
 #pragma once
 
 #include <cstdint>
