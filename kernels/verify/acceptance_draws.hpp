@@ -120,13 +120,14 @@ inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatc
   if (batch.rule.method != KernelRule::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";
   if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
-    return "does not take log-sum-exps: it normalises rows itself or not at all";
+    return "takes no log-sum-exps: it normalises rows itself, or not at all";
   }
   if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
-  if (batch.has_filters()) return "takes cut-offs, and finds none";
+  if (batch.has_filters())
+    return "takes cut-off logits, but does not compute them from top-k, top-p or min-p";
   if (batch.ties == Ties::lowest) return "shares temperature 0 among ties";
   if (batch.bonus != nullptr) return "draws the bonus token itself";
-  if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) return "leaves no logarithms";
+  if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) return "writes no logarithms";
   return std::nullopt;
 }
 

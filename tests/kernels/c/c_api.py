@@ -108,7 +108,7 @@ class SharedLibrary(unittest.TestCase):
 
         refused("workspace is null", workspace=None)
         refused("workspace_bytes is", spare=-1)
-        refused("addresses and uniforms are null", uniforms=None)
+        refused("addresses, uniforms and seeds are null", uniforms=None)
         refused("accepted .* overlaps next", next=tensors()["accepted"])
         refused("target.request_stride is 4000",
                 target=Tensor(0, (8, 5, 1000), "torch.bfloat16", (4000, 1000, 1)))

@@ -474,7 +474,7 @@ TEST_CASE("trees through the C interface: mistakes are told") {
   refused("reserved is 1");
   tree.reserved = 0;
   batch.method = speclab_block;
-  refused("leave that of the batch token");
+  refused("rule.method of the batch must be token");
   batch.method = speclab_token;
   batch.struct_size = 215;
   refused("sizeof(speclab_verify_batch)");

@@ -289,7 +289,7 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
   static const float half = 0.5F;
   static const Token bonus[2]{};
   static float logs[18];
-  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "method of their own");
+  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "trees have their own method");
   unsupported([](TreeBatch& t) { t.batch.top_p = {&half, nullptr, 0, 0}; }, "top_p");
   unsupported([](TreeBatch& t) { t.batch.bonus = bonus; }, "bonus");
   unsupported([](TreeBatch& t) { t.batch.log_probabilities = logs; }, "logarithms");
