@@ -1,5 +1,4 @@
-"""A model of the Llama architecture in numpy, from its GGUF file: the forward pass with which other implementations are
-compared."""
+"""The forward pass of the Llama architecture in numpy, from a GGUF file; other implementations are compared with it."""
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class Llama:
         return [(empty, empty)] * self.layers
 
     def logits(self, tokens, state):
-        """Logits [B, T, V] after each of tokens [B, T], which follow the tokens in the state; and the new state."""
+        """Logits [B, T, V] after each of tokens [B, T], which continue the state's tokens; and the new state."""
         batch, length = tokens.shape
         past = state[0][0].shape[2]
         angle = np.arange(past, past + length)[:, None] * self.base ** (-np.arange(0, self.head, 2) / self.head)
