@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Records a pair of Hugging Face models: the target generates by sampling, and each token is written with its natural
-log-probabilities under target and draft. speclab plan recording reads the file (docs/recordings.md). In Python, of models
-that are there already, speclab.hf.record does the same.
+log-probabilities under target and draft. speclab plan recording reads the file (docs/recordings.md). In Python, speclab.hf.record
+does the same for loaded models.
 
 usage: record_hf.py --target MODEL --draft MODEL --out FILE.csv [options]
 
 Needs torch and transformers. Both models need one vocabulary. Sampling is by temperature only, and both columns are
-log-probabilities at that temperature: top-k and top-p cut the target, and a recording of a cut target can be checked less
-sharply.
+log-probabilities at that temperature. top-k and top-p are not offered, because a recording of a truncated target can be checked
+less sharply.
 """
 
 import argparse

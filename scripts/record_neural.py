@@ -24,7 +24,7 @@ except ImportError as missing:
     sys.exit(f"{missing}; pip install numpy")
 
 PROMPT = 32  # tokens at a random place of held-out documents
-STRETCH = 600  # characters in which a prompt is found
+STRETCH = 600  # characters that contain a prompt
 NEURAL = ("draft", "draft-small")
 TOLERANCE = 2e-3  # tolerance of a log-probability in a check: f32 sums in another order, and four written digits
 
@@ -119,7 +119,7 @@ def record(options, source, target, neural):
                 rows += [drafter.rows(prompt, tokens) for drafter in all_drafters.values()]
                 entropy = -(np.exp(rows[0]) * rows[0]).sum(-1)
                 if greedy:
-                    # The text must come from generation: rows of a whole pass break ties of rounding
+                    # The text must come from generation: rows of a pass over the whole text break ties of rounding
                     # differently.
                     rows = [np.zeros_like(rows[0])] + [drafters.greedy(row) for row in rows[1:]]
                 for i, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""The common part of the recorders of servers: options, requests, and writing the file."""
+"""The part that all recorders of servers share: options, requests, and writing the file."""
 
 import json
 import urllib.request

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Packs what a GPU machine needs out of a build into one archive: programs, the shared libraries that they were linked to,
-and scripts. There: a driver, C and C++ libraries as new as those named at the end, Python.
+"""Packs the files of a build that a GPU machine needs into one archive: programs, their shared libraries, and scripts. That machine
+needs a driver, Python, and C and C++ libraries as new as those that this script prints at the end.
 
     scripts/gpu/pack.py BUILD ARCHIVE        e.g. scripts/gpu/pack.py build/cuda out/gpu.tar.gz
     there: tar xf gpu.tar.gz && cd speclab-gpu && scripts/gpu/run.py check && scripts/gpu/run.py measure

@@ -58,7 +58,7 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     # Without their own seeds, requests would share the engine's generator.
     parameters = vllm.SamplingParams(temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p,
                                      max_tokens=tokens, ignore_eos=True, detokenize=False)
-    # The engine counts over such a batch.
+    # The counts below are totals over such a batch.
     batch = max(16, settings.slots)
     for first in range(numbers.start, numbers.stop, batch):
         before = counts(engine)
