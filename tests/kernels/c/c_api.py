@@ -3,7 +3,7 @@
 
 usage: c_api.py LIBRARY VERSION NM PACKAGE [WITHOUT_EMULATOR]
 A fifth argument means that the library has no emulator, and must refuse to emulate. If NM does not exist, the tools to read exports are missing.
-Tensors are stand-ins with made-up addresses, so that nothing is launched on a machine with a device.
+Tensors are stubs with made-up addresses, so that nothing is launched even on a machine with a GPU.
 """
 import ctypes
 import subprocess
@@ -40,7 +40,7 @@ class Tensor:
 
 
 class Made(Tensor):
-    """A tensor with these values."""
+    """A stub tensor with these values."""
 
     def __init__(self, values, shape, dtype="torch.int32", c=ctypes.c_int32):
         super().__init__(0, shape, dtype)
