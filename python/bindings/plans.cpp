@@ -18,7 +18,7 @@ namespace speclab::python {
 
 namespace {
 
-/// Returns JSON, text and warnings of the way of planning `name` with these words.
+/// Returns JSON, text and warnings of `speclab plan NAME` with these words.
 nb::tuple plan(const std::string& name, const Words& words) {
   const std::vector<PlanWay>& ways = plan_ways();
   const auto way =

@@ -54,13 +54,13 @@ std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::ha
   if (nb::isinstance<nb::tuple>(returned) && nb::len(returned) == 2) {
     const auto pair = nb::borrow<nb::tuple>(returned);
     try {
-      // NumPy's booleans are not indices.
+      // NumPy's booleans cannot be converted to an index, so their truth value is read.
       const bool is_bool =
           nb::cast<std::string>(nb::type_name(nb::handle(pair[0]).type())).starts_with("bool");
       const std::int64_t first = is_bool ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
       return {first, index(pair[1])};
     } catch (const nb::python_error&) {
-      // The pair does not consist of two integers.
+      // Not a pair of integers: handled below.
     }
   }
   throw nb::type_error(
@@ -144,8 +144,7 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
           true};
 }
 
-/// Returns the rule with this drafting. `of_what` begins the ValueError for rules for which this is not
-/// compiled.
+/// Returns the rule with this drafting. `of_what` begins the ValueError for rules that do not support it.
 template <class Drafting>
 RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
   RuleHandle made{handle.name, nullptr, handle.in_python};
