@@ -198,7 +198,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"target.row_stride is 99, but a row has vocab = 100", [](Call& c) { c.batch.target.row_stride = 99; }},
       {"draft.row_stride is -100", [](Call& c) { c.batch.draft.row_stride = -100; }},
       {"draft.request_stride is 0", [](Call& c) { c.batch.draft.request_stride = 0; }},
-      // There is room for gamma rows instead of gamma + 1, a fault that two peers had.
+      // There is room for gamma rows instead of gamma + 1, a fault that two other libraries had.
       {"target.request_stride is 400 and target.row_stride 100",
        [](Call& c) { c.batch.target.request_stride = 400; }},
       {"request_stride of 500 or more", [](Call& c) { c.batch.target.request_stride = 499; }},

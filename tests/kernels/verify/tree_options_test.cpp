@@ -1,4 +1,4 @@
-// Tests options and bytes of tree verification, and which batches are refused.
+// Tests the options and bytes of tree verification, and the batches that it refuses.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -230,8 +230,8 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         return counted;
       };
       const double counted = counted_of_run();
-      // Reading the rows of all nodes once would be more than that, and so is what fused verification of a
-      // chain of as many tokens reads.
+      // Reading the rows of all nodes once, or fused verification of a chain of as many tokens, would read
+      // more.
       if (keeps && how != Drafting::traversed) CHECK(counted < 3 * 9 * row);
       CHECK(counted < traffic_of(Implementation::fused, logits.batch, {0, 1}).read);
       if (!keeps) continue;
