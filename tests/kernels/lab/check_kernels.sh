@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check kernels: lists its tests anywhere, and refuses politely without a GPU.
+# Tests check kernels: it lists its tests on any machine, and without a GPU its error names the alternatives.
 # usage: check_kernels.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
