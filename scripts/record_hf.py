@@ -33,7 +33,7 @@ def parse():
     parser.add_argument("--device", default="cpu", help="of torch, such as cuda")
     options = parser.parse_args()
     if options.temperature <= 0:
-        sys.exit("--temperature must be above 0: at 0 the target has one text, which says nothing of others")
+        sys.exit("--temperature must be above 0: at 0 the target has only one text")
     return options
 
 

@@ -160,7 +160,7 @@ RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Dr
     if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
     if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
     throw UsageError(fmt::format(
-        "{}: goes with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
+        "{}: works with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
         name));
   };
   return made;

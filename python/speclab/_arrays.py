@@ -67,7 +67,7 @@ def utf8(value: Any, name: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as problem:
-        raise ValueError(f"{name}: {ascii(text[problem.start])} at character {problem.start + 1} is a lone surrogate, which UTF-8 cannot write") from None
+        raise ValueError(f"{name}: {ascii(text[problem.start])} at character {problem.start + 1} is a lone surrogate, which UTF-8 cannot encode") from None
     return text
 
 
@@ -86,7 +86,7 @@ def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
             return np.from_dlpack(value)
         except Exception as problem:
             raise TypeError(
-                f"{name}: {type(value).__name__} does not become an array ({problem}); give one on the CPU, detached, "
+                f"{name}: {type(value).__name__} cannot become an array ({problem}); give one on the CPU, detached, "
                 "of float16, float32 or float64"
             ) from None
     if isinstance(value, (str, bytes)) or value is None or callable(value):
@@ -94,7 +94,7 @@ def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
     except (ValueError, TypeError, OverflowError) as problem:
-        raise ValueError(f"{name}: does not become an array: {problem}") from None
+        raise ValueError(f"{name}: cannot become an array: {problem}") from None
 
 
 def _of_shape(array: npt.NDArray[Any], name: str, shape: str, dims: Sequence[int]) -> None:
@@ -112,7 +112,7 @@ def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"{name}: holds something that is no number") from None
+            raise TypeError(f"{name}: contains something that is no number") from None
     elif kind not in "fiu":
         raise TypeError(f"{name}: expected numbers, not {array.dtype}")
     _of_shape(array, name, shape, dims)

@@ -119,7 +119,7 @@ def law(target: ModelLike, tokens: int, *, context: Sequence[int] = ()) -> dict[
     model = as_core(target, "target")
     tokens = integer(tokens, "tokens", 1, 64)
     if model.vocab**tokens > 100_000:
-        raise ValueError(f"tokens: {model.vocab}^{tokens} sequences; at most 100,000 are listed")
+        raise ValueError(f"tokens: {model.vocab}^{tokens} sequences; at most 100,000 are possible")
     seen = [integer(token, "context", 0, model.vocab - 1) for token in context]
     return dict(_core.plain_law(model, seen, tokens))
 
@@ -192,7 +192,7 @@ def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: 
     if array.ndim == 1:
         array = array[:, None]
     if array.shape[1] != length:
-        raise ValueError(f"samples: {array.shape[1]} tokens a row; the law is of {length}")
+        raise ValueError(f"samples: {array.shape[1]} tokens per row; the law has {length}")
     # Any ids are allowed: they are renumbered in ascending order.
     known = np.union1d(array, np.array([token for ids in law for token in ids]))
     number_of = {int(token): at for at, token in enumerate(known)}

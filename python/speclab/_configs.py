@@ -88,7 +88,7 @@ def sweep(
         raise ConfigError('/sweep: missing; it lists values by path, for example {"/gamma": [1, 3, 5]}', "/sweep")
     if executor is None:
         if shards is not None or folder is not None:
-            raise ValueError("shards and folder: an executor runs them; give executor=")
+            raise ValueError("shards and folder: these need an executor; give executor=")
         return run(config, threads=threads, progress=progress)
     threads = integer(threads, "threads", 0, 4096)
     shards = 4 * (os.cpu_count() or 1) if shards is None else integer(shards, "shards", 1, 100_000)

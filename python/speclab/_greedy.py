@@ -148,9 +148,9 @@ def greedy_check(
     if texts is not None:
         lengths = [integer(one, f"texts[{i}]", 1, 2**31 - 1) for i, one in enumerate(texts)]
         if sum(lengths) != len(rows):
-            raise ValueError(f"texts: {sum(lengths)} tokens together; gaps has {len(rows)}")
+            raise ValueError(f"texts: {sum(lengths)} tokens in all; gaps has {len(rows)}")
         if len(first) > len(lengths):
-            raise ValueError(f"first_gaps: {len(first)} differences of {len(lengths)} texts; each text has one first difference")
+            raise ValueError(f"first_gaps: {len(first)} differences for {len(lengths)} texts; each text has at most one first difference")
         ends = np.cumsum(lengths)
 
     def judged(at: float) -> tuple[float, float, float, float]:
@@ -181,7 +181,7 @@ def _gaps(value: ArrayLike, name: str, empty: bool = False) -> Floats:
     row = _floats(value, name, empty)
     if (row < 0).any():
         at = int(np.flatnonzero(row < 0)[0])
-        raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit less another, at least 0")
+        raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit minus another, at least 0")
     return row
 
 

@@ -108,7 +108,7 @@ def plan(
     given = {name: value for name, value in locals().items() if value is not None and value is not False}
     ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree: where acceptance is known from")
+        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree, as the source of acceptance")
     way = ways[0]
     known_from = given.pop(way)
     if way not in ("config", "recording"):

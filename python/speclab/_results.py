@@ -187,7 +187,7 @@ class Result:
         drawn = json.loads(self._core.figures(x, y, series, conditions))
         if len(drawn["figures"]) > 1:
             titles = ", ".join(figure["title"] for figure in drawn["figures"])
-            raise ValueError(f"{len(drawn['figures'])} figures, {titles}; where= keeps one value of a key")
+            raise ValueError(f"{len(drawn['figures'])} figures, {titles}; where= chooses one value of a key")
         panel = panel_of(drawn["figures"][0])
         ax = plt.gca() if ax is None else ax
         picture = Picture(palette=drawn["words"]["palette"], colours=drawn["words"]["colours"])

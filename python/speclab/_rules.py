@@ -67,11 +67,11 @@ def rule(
         raise TypeError(f"plain: expected a function, not {type(plain).__name__}")
 
     if plain is not None and drafts != 1:
-        raise ValueError("plain: goes with rules of one draft")
+        raise ValueError("plain: only rules of one draft have it")
     drafts = integer(drafts, "drafts", 1, 64)
     parents = [integer(parent, "tree", -1, node - 1) for node, parent in enumerate(tree)]
     if len(parents) > 4096 or (parents and (drafts != 1 or plain is not None)):
-        raise ValueError("tree: goes without drafts and plain, and has at most 4096 nodes")
+        raise ValueError("tree: excludes drafts and plain, and has at most 4096 nodes")
 
     def wrap(function: Callable[..., tuple[int, int]]) -> Rule:
         if not callable(function):
@@ -149,7 +149,7 @@ def as_rule(rule: RuleLike, policy: Policy | None = None, draft: Any = None) -> 
     handle = _handle(rule)
     if isinstance(draft, Drafter):
         if policy is not None:
-            raise ValueError("policy: goes without a drafter, which decides itself how many tokens it drafts")
+            raise ValueError("policy: not allowed with a drafter, which itself decides how many tokens it drafts")
         return _core.with_drafter(handle, draft.name, draft)
     if policy is None:
         return handle

@@ -116,7 +116,7 @@ class Simulation:
     def _needed(self, name: str) -> Interval:
         found = self.estimates.get(name)
         if found is None:
-            raise ValueError(f"{name}: the rounds that were simulated do not give it")
+            raise ValueError(f"{name}: unknown for the simulated rounds")
         return found
 
     def to_pandas(self) -> Any:

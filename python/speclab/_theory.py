@@ -83,7 +83,7 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
         _core.log_overlaps(rows, rows, out)
         if not (np.abs(out - 1) <= TOLERANCE).all():
             wrong = float(out[np.argmax(np.abs(out - 1))])
-            raise ValueError(f"{name}: the probabilities of a row sum to {wrong:g}, not 1; whole rows are expected")
+            raise ValueError(f"{name}: the probabilities of a row sum to {wrong:g}, not 1; complete rows are expected")
     _core.log_overlaps(p, q, out)
     return out.reshape(shape) if shape else float(out[0])
 
@@ -112,7 +112,7 @@ def alpha_from_drafted(target: ArrayLike, draft: ArrayLike, *, confidence: float
         if np.isnan(values).any() or values.max() > TOLERANCE:
             raise ValueError(f"{name}: natural logarithms of probabilities are expected, none above 0")
     if np.isneginf(q).any():
-        raise ValueError("draft: a token that was drafted has probability 0")
+        raise ValueError("draft: a drafted token has probability 0")
     confidence = number(confidence, "confidence", 0, 1, open_ends=True)
     return Interval(*_core.mean_interval(np.exp(np.minimum(p - q, 0)), confidence))
 

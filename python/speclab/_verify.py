@@ -106,7 +106,7 @@ def verify(
 
 def _uniforms(uniforms: ArrayLike | None, seed: int | None, requests: int, gamma: int) -> npt.NDArray[np.float64] | None:
     if (uniforms is None) == (seed is None):
-        raise TypeError("uniforms, seed: give one of them, where the random numbers come from")
+        raise TypeError("uniforms, seed: give one of them, as the source of random numbers")
     if uniforms is None:
         return None
     given = floats(uniforms, "uniforms", "[B, gamma + 1]", (2,))

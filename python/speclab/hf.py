@@ -169,7 +169,7 @@ def _prompts(prompts: Any, vocab: int) -> list[list[int]]:
     """The prompts as lists of token ids; at least one."""
     given = [[integer(int(token), "prompts", 0, vocab - 1) for token in prompt] for prompt in prompts]
     if not given or not all(given):
-        raise ValueError("prompts: expected one at least, of one token at least")
+        raise ValueError("prompts: expected one or more, each with one or more tokens")
     return given
 
 

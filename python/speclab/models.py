@@ -108,7 +108,7 @@ def from_config(spec: Mapping[str, Any], *, target: ModelLike | None = None) -> 
 def _refuse_roles(model: Any, name: str) -> None:
     """TypeError for a drafter or a rule, which are callable as models are but take other arguments."""
     if isinstance(model, Drafter):
-        raise TypeError(f"{name}: {model!r} has no rows; prove, compare_rules, simulate, sample and optimum take a drafter, as draft")
+        raise TypeError(f"{name}: {model!r} has no rows; only prove, compare_rules, simulate, sample and optimum take a drafter, as draft")
     if isinstance(model, Rule):
         raise TypeError(f"{name}: expected rows, a function f(tokens) -> row or a Model, not {model!r}")
 
@@ -160,5 +160,5 @@ def same_vocab(target: int, draft: int) -> int:
     if target != draft:
         raise ValueError(f"draft: {draft} tokens, and target {target}; rows are over one vocabulary")
     if target > MOST_TOKENS:
-        raise ValueError("target: more tokens than ids")
+        raise ValueError("target: the vocabulary is larger than the range of ids")
     return target

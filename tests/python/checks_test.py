@@ -130,7 +130,7 @@ def test_configs():
         ([], [0.5, 0.5], TypeError, "samples"),
         ([0.5], [0.5, 0.5], TypeError, "samples: expected integers"),
         ([-1], [0.5, 0.5], ValueError, "samples: token -1"),
-        ([[0, 1]], [0.5, 0.5], ValueError, "samples: 2 tokens a row"),
+        ([[0, 1]], [0.5, 0.5], ValueError, "samples: 2 tokens per row"),
         ([0], [0.5, 0.6], ValueError, "law: "),
         ([0], {}, ValueError, "law: is empty"),
         ([0], {(0,): 0.5, (0, 1): 0.5}, ValueError, "several lengths"),

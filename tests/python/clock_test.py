@@ -152,7 +152,7 @@ def test_an_engine_that_decodes_one_text_at_a_time(tmp_path):
 
 def test_an_engine_that_cannot_be_predicted(tmp_path):
     (tmp_path / "toy.py").write_text(TOY)
-    with pytest.raises(speclab.EngineError, match=r"Toy: its adapter does not say by which scheme draft verifies"):
+    with pytest.raises(speclab.EngineError, match=r"Toy: its adapter does not name the scheme by which draft verifies"):
         speclab.time_pair(str(tmp_path / "toy.py"), PAIR, **SMALL)
     uncounted = tmp_path / "uncounted.py"
     uncounted.write_text(pathlib.Path(clocked(tmp_path)).read_text().replace("        yield from texts\n", "        yield from (dataclasses.replace(text, steps=None) for text in texts)\n"))
@@ -198,6 +198,6 @@ def test_the_program(tmp_path):
     assert ran.returncode == 0 and ran.stdout.count("| Toy, draft |") == 1, ran.stderr
     written = json.loads((tmp_path / "out/clock.json").read_text())
     assert len(written["rows"]) == 7 and written["tokens"] == 48
-    assert "--clock: goes with --pair" in command("--clock").stderr
+    assert "--clock: needs --pair" in command("--clock").stderr
     refused = command("--clock", "--pair", config, "--temperatures", "0.7,1", "--engines", clocked(tmp_path))
-    assert refused.returncode == 2 and "--temperatures 0.7,1: with --clock one alone" in refused.stderr
+    assert refused.returncode == 2 and "--temperatures 0.7,1: --clock takes one temperature" in refused.stderr

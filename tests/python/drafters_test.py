@@ -175,9 +175,9 @@ def test_what_it_returns_is_checked(returned, error, words):
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match='draft: goes with .* "gumbel"'):
+    with pytest.raises(ValueError, match='draft: works with .* "gumbel"'):
         prove("gumbel", TARGET, by_rows, 1)
-    with pytest.raises(ValueError, match="policy: goes without a drafter"):
+    with pytest.raises(ValueError, match="policy: not allowed with a drafter"):
         prove("token", TARGET, by_rows, 1, policy=lambda drafted, row: True)
     with pytest.raises(ValueError, match="max_branches"):
         prove("token", TARGET, by_rows, 3, max_branches=5)
@@ -246,7 +246,7 @@ def test_a_policy_that_looks_at_the_verdict_would_be_refuted():
 
 
 def test_policies_are_checked():
-    with pytest.raises(ValueError, match="policy: goes with"):
+    with pytest.raises(ValueError, match="policy: works with"):
         prove("gumbel", [0.5, 0.5], [0.25, 0.75], 2, policy=unsure)
     with pytest.raises(TypeError, match="policy"):
         prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=3)

@@ -229,7 +229,7 @@ def test_accepted_tokens_that_are_counted_behind_the_end_are_said(tmp_path):
 
 
 def test_a_text_that_stops_without_its_end_fails(tmp_path):
-    assert re.match(r"Toy emitted \d+ tokens in sequence \d+ without the end of text; 16 were asked for",
+    assert re.match(r"Toy emitted \d+ tokens in sequence \d+ without the end of text; expected 16",
                     audited(toy(tmp_path, "no end"), "end of text", sequences=20).settings[-1].failed)
 
 
@@ -347,7 +347,7 @@ def test_litgpt_without_it(monkeypatch, tmp_path):
     ("wrong id", r"Toy emitted the id 99 in sequence 1; ids are 0 to 3"),
     ("short", r"Toy emitted 7 tokens in sequence 1; expected 20 sequences of 8"),
     ("refuses", r"Toy: the model has 3 layers too many"),
-    ("listens", r"Toy listens on 0\.0\.0\.0:\d+, not on the loopback address alone; it was ended"),
+    ("listens", r"Toy listens on 0\.0\.0\.0:\d+, not only on the loopback address; it was ended"),
 ])
 def test_an_engine_that_fails(fault, sentence, tmp_path):
     one = of(audited(toy(tmp_path, fault), sequences=20, out=tmp_path / "out"))
@@ -389,9 +389,9 @@ def test_what_is_not_installed_is_skipped_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are litgpt, llama_cpp, "),
+    ({"engines": "nothing"}, "engines: 'nothing' is no engine; give litgpt, llama_cpp, "),
     ({"engines": "no_such.py"}, "engines: no_such.py: no such file"),
-    ({"settings": "γ = 9"}, r"settings: 'γ = 9' is in no setting of llama_cpp: plain, as it is, compared, γ = 3"),
+    ({"settings": "γ = 9"}, r"settings: no setting of llama_cpp contains 'γ = 9': plain, as it is, compared, γ = 3"),
     ({"sequences": 3}, "sequences"),
     ({"prompt": [0, 4]}, "prompt: 4; expected 0 to 3"),
     ({"prompt": [0] * 57}, "prompt: 57 ids; expected 1 to 56, as the models read 256"),

@@ -194,7 +194,7 @@ def test_an_engine_that_fails_leaves_the_others(tmp_path):
 
 @pytest.mark.parametrize("options, sentence", [
     ({"gamma": 0}, "gamma"), ({"gamma": []}, "gamma: none"), ({"texts": 0}, "texts"), ({"tokens": 1}, "tokens"), ({"level": 0}, "level"),
-    ({"settings": "nothing"}, "settings: 'nothing' is in no setting of .*: plain; plain, 8 at once; draft, γ = 3"),
+    ({"settings": "nothing"}, "settings: no setting of .* contains 'nothing': plain; plain, 8 at once; draft, γ = 3"),
 ])
 def test_bad_arguments(options, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):

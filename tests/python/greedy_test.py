@@ -156,8 +156,8 @@ def test_bad_input_is_refused():
         (lambda: speclab.flips([], 0.1), r"gaps: shape \(0,\)"), (lambda: speclab.flips([-1.0], 0.1), "gaps: -1.0 at 0"),
         (lambda: speclab.flips([math.nan], 0.1), "NaN at 0"), (lambda: speclab.flips([1.0], -1), "noise"),
         (lambda: speclab.greedy_rounds([[1.0]], 0.1, 3), r"margins: shape \(1, 1\)"), (lambda: speclab.greedy_rounds([1.0], 0.1, 0), "gamma"),
-        (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens together; gaps has 2"),
-        (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences of 1 texts"),
+        (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens in all; gaps has 2"),
+        (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences for 1 texts"),
         (lambda: speclab.greedy_check([1.0], [1.0], 0.1, level=0), "level"),
     ):
         with pytest.raises(ValueError, match=words):

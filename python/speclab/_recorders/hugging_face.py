@@ -39,7 +39,7 @@ def generated(
 
     vocabulary(target, draft)
     if temperature <= 0:
-        raise ValueError("temperature: must be above 0; at 0 the target has one text, which says nothing of others")
+        raise ValueError("temperature: must be above 0; at 0 the target has only one text")
     ends = ends_of(target)
     generator = torch.Generator(target.device).manual_seed(seed)
     for sequence in range(sequences):

@@ -39,11 +39,11 @@ def engine_of(name: str) -> Engine:
     """An engine, from its name or the path of your own adapter, which can import from the others (`from .llama_cpp import ENGINE`)."""
     if not name.endswith(".py"):
         if name not in names():
-            raise Refused(f"{name!r} is no engine; known are {', '.join(names())}, and the path of an adapter of your own, FILE.py")
+            raise Refused(f"{name!r} is no engine; give {', '.join(names())}, or the path of your own adapter, FILE.py")
         return importlib.import_module(f"{__name__}.{name}").ENGINE
     file = file_of(name)
     if not file.is_file():
-        raise Refused(f"{name}: no such file; it would be an adapter of your own")
+        raise Refused(f"{name}: no such file; expected your own adapter")
     module_name = f"{__name__}.own_{file.stem}"
     spec = importlib.util.spec_from_file_location(module_name, file)
     assert spec is not None and spec.loader is not None

@@ -109,7 +109,7 @@ def main() -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except subprocess.CalledProcessError as problem:
-        print(f"error: {problem.cmd[0]} ended with {problem.returncode}; what it installs is in {engines.file_of(sys.argv[2])}", file=sys.stderr)
+        print(f"error: {problem.cmd[0]} ended with {problem.returncode}; {engines.file_of(sys.argv[2])} lists what it installs", file=sys.stderr)
         return 2
     return 0
 

@@ -80,7 +80,7 @@ def audit(
 
     >>> audit("llama", progress=False)
     Traceback (most recent call last):
-    ValueError: engines: 'llama' is no engine; known are litgpt, llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
+    ValueError: engines: 'llama' is no engine; give litgpt, llama_cpp, mlx, openvino, transformers, vllm, or the path of your own adapter, FILE.py
     """
     asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
     known = engines_of(asked)
@@ -184,7 +184,7 @@ def _chosen(name: str, engine: Engine, text: str) -> list[Unit]:
     units = units_of(engine)
     wanted = {unit.label for unit in units if text in unit.label}
     if not wanted:
-        raise ValueError(f"settings: {text!r} is in no setting of {name}: {', '.join(unit.label for unit in units)}")
+        raise ValueError(f"settings: no setting of {name} contains {text!r}: {', '.join(unit.label for unit in units)}")
     return [unit for unit in units if unit.label in wanted or any(other.plain == unit and other.label in wanted for other in units)]
 
 

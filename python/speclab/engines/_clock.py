@@ -153,7 +153,7 @@ def time_pair(
         if not (timed_at := _batches(known[name], batches)):
             raise ValueError(f"at_once: {', '.join(map(str, batches))}; {name} decodes one text at a time")
         if odd := [one for one in timed_at if one <= sequences and sequences % one]:
-            raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
+            raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that this many texts are always decoded at once")
     document = pair(config)
     prompt, size = _prompt(document), _texts(document)
     folders = pathlib.Path(environments)
@@ -244,7 +244,7 @@ def _ways(engine: Engine) -> list[Way]:
     ways = [way for way in engine.ways if not way.lookup]
     for way in ways:
         if not way.scheme:
-            raise EngineError(f"{engine.title}: its adapter does not say by which scheme {way.name} verifies (`Way.scheme`)")
+            raise EngineError(f"{engine.title}: its adapter does not name the scheme by which {way.name} verifies (`Way.scheme`)")
     return ways
 
 

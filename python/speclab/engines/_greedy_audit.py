@@ -125,7 +125,7 @@ def audit_greedy(
     chosen = {name: [unit for at, unit in enumerate(_units(known[name], gammas)) if at == 0 or settings in unit.label] for name in names}
     for name, units in chosen.items():
         if len(units) == 1:
-            raise ValueError(f"settings: {settings!r} is in no setting of {name}: {'; '.join(unit.label for unit in _units(known[name], gammas))}")
+            raise ValueError(f"settings: no setting of {name} contains {settings!r}: {'; '.join(unit.label for unit in _units(known[name], gammas))}")
     texts, tokens = integer(texts, "texts", 1, 10**5), integer(tokens, "tokens", 2, 10**4)
     seed, level = integer(seed, "seed", 0, MOST_SEED), number(level, "level", 0, 1, open_ends=True)
     power = number(power, "power", level, 1, open_ends=True)
@@ -194,12 +194,12 @@ class _Audited:
         exact = rows_along(self.model, prompts, plain.tokens)
         measured = deviations(plain.logp, exact.logp, exact.moves)
         if len(measured) < FEWEST:
-            raise EngineError(f"{self.engine.title}: {len(measured)} of its tokens have log-probabilities that say how it rounds; expected {FEWEST} or more"
+            raise EngineError(f"{self.engine.title}: {len(measured)} of its tokens have log-probabilities that show its rounding; expected {FEWEST} or more"
                               if np.isfinite(plain.logp).any() else
                               f"{self.engine.title}: its adapter gives no log-probabilities (`Decoded.logp`), from which rounding is measured")
         own = Noise.of(measured)
         if own.rms > MOST_NOISE:
-            raise EngineError(f"{self.engine.title}: its plain rows are not the model's: differences of two logits deviate by {own.rms:.3g}, which is no rounding")
+            raise EngineError(f"{self.engine.title}: its plain rows are not the model's: differences of two logits deviate by {own.rms:.3g}, too much for rounding")
         # If rounding differs between two runs of an engine, they differ by sqrt(2) times its distance from the
         # exact rows.
         most = own.times(np.sqrt(2))

@@ -125,7 +125,7 @@ def decode(
             except EOFError as end:
                 code = _code_of(process)
                 said.seek(0)
-                raise EngineError(f"{engine.title}: its process {code} after {end} sequences; its last words: {last_line(said.read())}") from None
+                raise EngineError(f"{engine.title}: its process {code} after {end} sequences; its last line: {last_line(said.read())}") from None
 
 
 def _code_of(process: subprocess.Popen[str]) -> str:
@@ -154,7 +154,7 @@ def _read(
 
     message()
     if others := open_to_others(process.pid):
-        raise EngineError(f"{engine.title} listens on {', '.join(others)}, not on the loopback address alone; it was ended")
+        raise EngineError(f"{engine.title} listens on {', '.join(others)}, not only on the loopback address; it was ended")
     for sequences, length, _ in parts:
         tokens = np.empty((sequences, length), np.int32)
         logp = np.full((sequences, length), np.nan)
@@ -164,7 +164,7 @@ def _read(
             for number, ids in enumerate(group["tokens"]):
                 if ends and len(ids) < length:
                     if 0 not in ids:
-                        raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1} without the end of text; {length} were asked for")
+                        raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1} without the end of text; expected {length}")
                     ids = [*ids, *[0] * (length - len(ids))]
                 if at == sequences or len(ids) != length:
                     raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1}; expected {sequences} sequences of {length}")

@@ -121,7 +121,7 @@ class Audit:
             settings = [AuditedSetting(**{**one, "tokens_per_step": one["tokens_per_step"] and Interval(*one["tokens_per_step"])}) for one in read["settings"]]
             return cls(settings, read["skipped"], read["level"], read["power"])
         except (KeyError, TypeError, json.JSONDecodeError) as problem:
-            raise ValueError(f"{path}: is no audit of this version ({problem})") from None
+            raise ValueError(f"{path}: not an audit of this version ({problem})") from None
 
     @property
     def different(self) -> list[AuditedSetting]:

@@ -49,7 +49,7 @@ def tables(config: Mapping[str, Any], ends: bool = False) -> Iterator[tuple[str,
             needed = 'engines decode models of the kind "table" with at most 27 tokens and a row of weights for each last one'
             raise ConfigError(f"/models/{side}: {needed}", f"/models/{side}")
         if not ends and any(row[0] > 0 for row in rows):
-            raise ConfigError(f"/models/{side}/rows: a row gives token 0 a probability; it is the end of text, which engines are told never to emit",
+            raise ConfigError(f"/models/{side}/rows: a row gives token 0 a probability above 0; it is the end of text, which engines must not emit here",
                               f"/models/{side}/rows")
         yield side, [[weight / sum(row) for weight in row] for row in rows]
 
