@@ -65,7 +65,7 @@ struct RoundCounts {
   /// For each batch: the sum of acceptance rates over the contexts of emitted tokens, in units of 2^-32. Only
   /// for tables.
   std::vector<WideCount> overlap;
-  std::uint64_t blocks = 0;  ///< random blocks used; with tables also the number of slots read
+  std::uint64_t blocks = 0;  ///< Philox blocks used; for tables this is also the number of slots read
   bool partial = false;      ///< whether the watch ended the run before all rounds were done
 };
 

@@ -1,4 +1,5 @@
-// Draws from weights by inverting the CDF on three levels: a tile, a cell in it, and an id in the cell.
+// Draws from weights by inverting the CDF on three levels: a tile, a cell of it (tile.hpp), and an id in the
+// cell.
 #pragma once
 
 #include <cmath>
