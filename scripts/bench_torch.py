@@ -41,7 +41,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", help="libspeclab_kernels.so; without it speclab is left out")
     parser.add_argument("--rivals", type=Path, metavar="FOLDER", default=SOURCE / "rivals" if (SOURCE / "rivals").is_dir() else None,
-                        help="what scripts/gpu/rivals.py unpacked of vLLM and FlashInfer (default: what was packed, or vllm as it is installed)")
+                        help="folder that scripts/gpu/rivals.py made of vLLM and FlashInfer (default: the packed one, or the installed vllm)")
     parser.add_argument("--requests", type=numbers, default=[1, 4, 16, 64, 256], metavar="B,...")
     parser.add_argument("--gammas", type=numbers, default=[4], metavar="N,...")
     parser.add_argument("--vocabs", type=numbers, default=[32000, 128256], metavar="V,...")
@@ -51,12 +51,12 @@ def parse():
     parser.add_argument("--distance", type=float, default=1.0,
                         help="standard deviation of the draft's logits from the target's (default %(default)s)")
     parser.add_argument("--repeats", type=int, default=200, help="timings of each method (default %(default)s)")
-    parser.add_argument("--loop-repeats", type=int, default=20, help="of those that wait (default %(default)s)")
+    parser.add_argument("--loop-repeats", type=int, default=20, help="timings of methods that wait for the device (default %(default)s)")
     parser.add_argument("--draws", type=int, default=32,
-                        help="of logits, drafts and uniforms, of fewer than 32 requests, timed in turns: their time depends on how many "
-                             "tokens are accepted (default %(default)s)")
+                        help="batches with different logits, drafts and uniforms, timed in turns, if they have fewer than 32 requests: "
+                             "their time depends on the number of accepted tokens (default %(default)s)")
     parser.add_argument("--samples", type=int, default=20000,
-                        help="requests of the law test; fewer where a method waits (default %(default)s)")
+                        help="requests in the test of distributions; fewer if a method waits (default %(default)s)")
     parser.add_argument("--flush", action="store_true", help="read 256 MiB before each timing, so that L2 is cold")
     parser.add_argument("--graphs", action="store_true", help="time CUDA graph replays")
     parser.add_argument("--json", metavar="FILE")

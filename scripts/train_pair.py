@@ -35,8 +35,8 @@ def parse():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--window", type=int, default=256, help="tokens of a text; a step has eight of them")
     parser.add_argument("--target-steps", type=int, default=400)
-    parser.add_argument("--batches", type=int, default=6, help="of 96 texts that the target generates")
-    parser.add_argument("--held-texts", type=int, default=96, help="that the target generates, by which drafts are evaluated")
+    parser.add_argument("--batches", type=int, default=6, help="number of batches of 96 texts that the target generates")
+    parser.add_argument("--held-texts", type=int, default=96, help="number of texts of the target on which drafts are evaluated")
     parser.add_argument("--draft-steps", type=int, default=300)
     parser.add_argument("--tv-share", type=float, default=0.4,
                         help="the last share of a draft's steps minimises TV, the others the forward KL divergence")

@@ -42,7 +42,7 @@ class PythonPolicy {
       if constexpr (Enumerates<Random>::value) {
         const auto [known, added] = answers_->try_emplace({drafted.begin(), drafted.end()}, on);
         if (!added && known->second != on)
-          throw std::invalid_argument("policy: given the same tokens it answered otherwise than before");
+          throw std::invalid_argument("policy: with the same tokens it returned something else than before");
       }
       if (!on) break;
       scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);

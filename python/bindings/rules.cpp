@@ -26,9 +26,9 @@ void AskedDraws::check(const std::string& point, std::size_t question) {
   const auto [found, added] = asked_.try_emplace(point, question);
   if (added || found->second == question) return;
   throw nb::value_error(
-      "the rule or drafter is not a function of its arguments and draws: given the same ones it asked for "
-      "another draw or returned something else than before. All randomness must come from draw, and nothing "
-      "may be kept between calls");
+      "the rule or drafter is not a function of its arguments and draws: with the same ones it made another "
+      "draw or returned something else than before. All randomness must come from draw, and no state may be "
+      "kept between calls");
 }
 
 void count_run(PythonFunction& rule) {
@@ -100,7 +100,7 @@ Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab) {
   const std::string wanted = fmt::format(
-      "a rule of several drafts returns (accepted, token), whether one of the candidates is accepted and which, or else the token that replaces them, from 0 to {}",
+      "a rule of several drafts returns (accepted, token), whether a candidate is accepted, and that candidate or the token that replaces it, from 0 to {}",
       vocab - 1);
   const auto [accepted, token] = pair_of(rule, returned, wanted);
   const bool known = std::find(candidates.begin(), candidates.end(), token) != candidates.end();

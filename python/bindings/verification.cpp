@@ -207,7 +207,7 @@ void verify_batch(const Cube<Scalar>& target_rows, const Cube<Scalar>& draft_row
   if (!refused) return;
   if (refused->fault == nullptr)
     throw nb::value_error(
-        fmt::format("uniforms: go with the rules token, block and lenient, not with \"{}\"; give a seed",
+        fmt::format("uniforms: only the rules token, block and lenient take them, not \"{}\"; give a seed",
                     handle.name)
             .c_str());
   throw nb::value_error(fmt::format("{}: the row of request {}, position {} {}",

@@ -80,7 +80,7 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("archive", type=Path)
     parser.add_argument("--most-mib", type=float, default=55)
-    parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="packs what scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
+    parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="also pack the folder that scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
     options = parser.parse_args()
     if options.rivals and not (options.rivals / "versions.json").is_file():
         print(f"pack: --rivals {options.rivals}: versions.json is missing in it: scripts/gpu/rivals.py makes such a folder", file=sys.stderr)

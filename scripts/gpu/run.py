@@ -226,7 +226,7 @@ def main():
     parser.add_argument("command", choices=[*COMMANDS, "all"])
     parser.add_argument("--build", type=Path, help="a build with CUDA and tests (default: what was packed, or build/cuda)")
     parser.add_argument("--out", type=Path, help="default: kernels/results/<the device's name>")
-    parser.add_argument("--seconds", type=float, default=570, help="of each of the three (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=570, help="time limit of each of the three (default %(default)s)")
     options = parser.parse_args()
     device = smi()
     if device is None:

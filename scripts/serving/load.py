@@ -447,7 +447,7 @@ def main(start, *settings):
     parser.add_argument("models", choices=[setting.name.rpartition("_")[2] for setting in settings])
     parser.add_argument("--speclab", required=True)
     parser.add_argument("--out", type=pathlib.Path, help="the config that is written; default: configs/serving/ENGINE_MODELS.json")
-    parser.add_argument("--requests", type=int, help="of each cell under load")
+    parser.add_argument("--requests", type=int, help="requests per cell under load")
     options = parser.parse_args()
     setting = next(setting for setting in settings if setting.name.endswith(options.models))
     options.out = options.out or SOURCE / "configs/serving" / f"{setting.name}.json"
