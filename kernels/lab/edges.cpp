@@ -223,7 +223,7 @@ std::vector<Edge> edges_of_options() {
                      for (std::int32_t i = 0; i < host.batch.positions_of(of_target); ++i) {
                        std::vector<double> row;
                        for (Token id = 0; id < odd_vocab; ++id) {
-                         // Every format has whole numbers.
+                         // Every format represents these integers exactly.
                          row.push_back((id * (of_target ? 3 : 2) + i) % 5);
                          host.set(of_target, 0, i, id, static_cast<float>(row.back()));
                        }

@@ -28,7 +28,7 @@ SPECLAB_HD inline float bounded_ratio(float target, float draft) {
   return ratio > 1 ? 1 : ratio;
 }
 
-/// Ratios that are stored in whole rows.
+/// Ratios of every id, stored as rows.
 struct StoredRatios {
   FloatRows rows;  ///< [requests, gamma]
 
@@ -114,8 +114,8 @@ void run_acceptance_draws(Executor&& executor, const VerifyBatch& batch, const R
                                          {batch, ratios, choices});
 }
 
-/// Returns the reason why programs over whole rows cannot verify this batch, if they cannot: they know only
-/// the rule of token verification, and need the draft's rows.
+/// Returns the reason why a program that stores complete rows cannot verify this batch; nothing if it can.
+/// Such programs support only the token rule, and need the draft's rows.
 inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatch& batch) {
   if (batch.rule.method != KernelRule::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";

@@ -32,8 +32,8 @@ struct CutoffArgs {
   float* cutoffs;
 };
 
-/// Maps logits to whole numbers in the same order, without the bits that all logits of a format share. Both
-/// zeros have one number; NaN has none.
+/// Maps logits to integers in the same order, without the bits that all logits of a format share. Both zeros
+/// have one number; NaN has none.
 struct OrderKeys {
   unsigned unused;  ///< low bits of a float that the format lacks
 

@@ -13,8 +13,8 @@ namespace speclab {
 
 enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
 
-/// Largest number of drafted tokens per request. Block verification looks at all of them at once, and takes
-/// fewer.
+/// Largest number of drafted tokens per request. Block verification decides about all of them together, and
+/// takes fewer.
 inline constexpr std::int32_t max_drafted = 256;
 inline constexpr std::int32_t max_drafted_in_block = 64;
 constexpr std::int32_t max_drafted_by(KernelRule method) {
