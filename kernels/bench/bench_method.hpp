@@ -36,7 +36,6 @@ struct BenchMethod {
   /// Returns whether the accepted path tells which nodes were tried and refused. With traversal it does not:
   /// traversal tries other nodes before the accepted ones.
   bool path_tells() const { return of_chains || of_trees == TreeMethod::recursive_rejection; }
-  /// Returns the batch with this method set.
   TreeBatch asked_of(TreeBatch tree) const {
     tree.method = of_trees;
     return tree;

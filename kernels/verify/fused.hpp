@@ -41,7 +41,6 @@ struct Args {
   float* weight_cells;  ///< [..., cells of a tile], likewise
 };
 
-/// Returns the parts of one row.
 SPECLAB_HD inline PartialSum* parts_of(const Args& args, std::int64_t request, bool of_target,
                                        std::int32_t position) {
   const std::int32_t row = of_target ? position : args.target_rows + position;
@@ -202,7 +201,6 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-/// Scratch of a block for its decision.
 struct DecideScratch {
   SidesScratch sides;
   Decision decision;
