@@ -1,6 +1,6 @@
-// The functions of the explorer's page, over the sources that the program is built from. Plain C functions of
-// numbers and of bytes that the page wrote into `input`; results are read from the record. Every function
-// returns 1, or 0 for an error, whose sentence is then the record's only text, "error".
+// The functions that the explorer's page calls. They are plain C functions of numbers and of bytes that the
+// page wrote into `input`; the page reads results from the record. Each returns 1, or 0 for an error; the
+// record's only text, "error", then has the message.
 #include <cstddef>
 #include <exception>
 #include <optional>
@@ -46,7 +46,7 @@ int guarded(const Work& work) {
 
 std::uint64_t seed_of(double seed) { return static_cast<std::uint64_t>(seed); }
 
-/// The texts of the input, one after the other.
+/// Splits the input into its texts, which follow one another.
 class InputParts {
  public:
   std::string operator()(std::int32_t bytes) {
@@ -54,7 +54,8 @@ class InputParts {
     return std::string(at_ - bytes, static_cast<std::size_t>(bytes));
   }
 
-  /// A file of this many bytes and its name, kept among those dropped. The name, empty where none is given.
+  /// Reads a file of this many bytes and its name, and adds it to the dropped files. Returns the name, empty
+  /// if none is given.
   std::string file(std::int32_t bytes, std::int32_t name_length) {
     std::string contents = (*this)(bytes);
     std::string name = (*this)(name_length);
@@ -66,7 +67,7 @@ class InputParts {
   const char* at_ = reinterpret_cast<const char*>(input.data());
 };
 
-/// Input: 2 * vocab weights, target then draft, and the rule's name after them.
+/// Reads 2 * vocab weights, target then draft, and then the rule's name.
 RoundTask round_task(std::int32_t vocab, std::int32_t name_length, double parameter, std::int32_t gamma) {
   const auto* weights = reinterpret_cast<const std::int32_t*>(input.data());
   const auto size = static_cast<std::size_t>(vocab);
@@ -139,7 +140,7 @@ int export_draws(std::int32_t vocab, std::int32_t name, double parameter, std::i
                result);
   });
 }
-/// The functions that play rounds go on where they left off, unless `anew`.
+/// Functions that run rounds continue the earlier counts, unless `anew`.
 EXPORT(rounds)
 int export_rounds(std::int32_t vocab, std::int32_t name, double parameter, std::int32_t gamma, double seed,
                   std::int32_t anew, std::int32_t count) {
@@ -150,7 +151,7 @@ int export_rounds(std::int32_t vocab, std::int32_t name, double parameter, std::
   });
 }
 
-/// gamma < 0: the best.
+/// gamma < 0: the best gamma.
 EXPORT(predict) int export_predict(double alpha, double c, double c_hat, std::int32_t gamma) {
   return guarded(
       [&] { predict(alpha, c, c_hat, gamma < 0 ? std::nullopt : std::optional<int>(gamma), result); });
@@ -250,7 +251,7 @@ int export_names_in_file(std::int32_t text, std::int32_t name, std::int32_t has_
     names_in_file(file, has_draft != 0, result);
   });
 }
-/// Input: a file's bytes and its name; the same of a second file, or nothing; and the model's name.
+/// Input: a file's bytes and its name; a second file's bytes and name, or nothing; and the model's name.
 EXPORT(plan_from_file)
 int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t draft, std::int32_t draft_name,
                           std::int32_t model, std::int32_t cell, double c) {
@@ -268,7 +269,7 @@ int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t dra
 }  // namespace speclab::explorer
 
 namespace speclab {
-// A page has one thread (sim/parallel.hpp), and does not know how much memory there is
+// A page has one thread (sim/parallel.hpp), and the amount of memory is unknown
 // (experiments/base/support/machine.hpp).
 int concurrency() { return 1; }
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
@@ -278,7 +279,7 @@ void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t i
 void run_isolated(void (*call)(const void* body), const void* body) { call(body); }
 std::optional<double> available_memory() { return std::nullopt; }
 
-// Files are those that were dropped on the page (experiments/base/support/mapped_file.hpp).
+// Files are those that the user dropped on the page (experiments/base/support/mapped_file.hpp).
 MappedFile::MappedFile(const std::filesystem::path& file) {
   const auto found = explorer::dropped_files().find(file.string());
   if (found == explorer::dropped_files().end()) throw std::runtime_error("was not given to the page");
@@ -287,7 +288,7 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
 }
 MappedFile::~MappedFile() = default;
 
-// All formats of recordings but npz, whose archives need a library.
+// All formats of recordings except npz, whose archives need a library.
 RecordingFormat csv_format();
 RecordingFormat json_lines_format();
 RecordingFormat openai_completions_format();

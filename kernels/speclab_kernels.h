@@ -51,8 +51,8 @@ enum { speclab_ties_shared = 0, speclab_ties_lowest = 1 };
 
 /* Bits of speclab_verify_batch.flags. */
 enum {
-  speclab_damaged_row = 1,         /* a row that mattered holds NaN or +inf, or has no mass: next is -2 */
-  speclab_draft_without_mass = 2,  /* the draft gives a drafted token no mass: it was rejected */
+  speclab_damaged_row = 1,         /* a row that mattered holds NaN or +inf, or sums to 0: next is -2 */
+  speclab_draft_without_mass = 2,  /* the draft gives a drafted token probability 0: it was rejected */
   speclab_token_out_of_range = 4,  /* a drafted id is not in the vocabulary: it was rejected */
   speclab_length_out_of_range = 8, /* lengths[request] is not in 0..gamma: nothing was done, next is -2 */
   speclab_zero_residual = 16,      /* a rejection left no residual: the target was sampled */
@@ -109,7 +109,7 @@ typedef struct speclab_view {
  * struct_size and the fields you need. All pointers are to memory of the current device. */
 typedef struct speclab_verify_batch {
   size_t struct_size;     /* sizeof(speclab_verify_batch); never above 4096 */
-  int32_t implementation; /* 0: fused, exact; speclab_implementation_name names the others */
+  int32_t implementation; /* 0: fused, exact; others: speclab_implementation_name */
   int32_t requests;
   int32_t gamma; /* 0 to 256; block verification: 0 to 64 */
   int32_t vocab; /* 1 to 2^21 */

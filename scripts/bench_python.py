@@ -1,5 +1,5 @@
-"""Measures the Python package in one run: the cost of a call; verify, compared with NumPy, transformers and the memory's bandwidth;
-simulate, compared with the program.
+"""Measures the Python package: the cost of a call; verify beside NumPy, transformers and the memory's bandwidth; simulate beside
+the program.
 
 usage: bench_python.py [--program build/release/bin/speclab] [--threads 2]     with the package importable
 """
@@ -22,7 +22,7 @@ REPEATS = 5
 
 
 def best(call, repeats=REPEATS):
-    """The shortest of several runs, in seconds."""
+    """The shortest time of several runs, in seconds."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -117,7 +117,7 @@ def simulation(program, threads):
         path.write_text(json.dumps(config))
 
         def by_program(rounds):
-            """Processor seconds."""
+            """Processor seconds of the program."""
             out = pathlib.Path(folder, "out")
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run([program, "run", path, "--quiet", "--force", "--threads", str(threads), "--out", out, "--set", f"simulation.length={rounds}"], check=True)

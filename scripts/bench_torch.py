@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Times verification of drafted tokens side by side on the same tensors: libspeclab_kernels.so, the package of
-kernels/python with its operator, its Triton kernels and its drop-in functions, and the functions of Hugging Face, vLLM and FlashInfer themselves
-(--rivals), all from logits to tokens.
+"""Times methods of verification on the same tensors, all from logits to tokens: libspeclab_kernels.so, the package of kernels/python
+with its operator, its Triton kernels and its drop-in functions, and the functions of Hugging Face, vLLM and FlashInfer (--rivals).
 
-Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
-approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With --graphs they are
-times of CUDA graph replays, without the host's cost of Python and launches, which is printed beside them; a method that waits for the
-device is timed without a graph. Drafted ids are prepared as int64 for torch and int32 for speclab.
+Each method is first checked: its decisions against float64 if it takes given uniforms, and, except for approximations, the
+distribution of its tokens by a chi-squared test. Times are between CUDA events, with methods in turn. With --graphs they are times of
+CUDA graph replays, without the host's cost of Python and launches, which is printed beside them; a method that waits for the device
+is timed without a graph. Drafted ids are prepared as int64 for torch and int32 for speclab.
 
 Exit codes: 0; 1 a check failed or a method broke down; 2 no torch or no GPU, or a wrong option.
 """
@@ -28,7 +27,7 @@ SOURCE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SOURCE / "kernels/python"))
 from speclab_kernels import c_library  # noqa: E402
 
-# Methods with another output law: an approximation, or a target that was cut.
+# Methods with another output distribution: an approximation, or a truncated target.
 APPROXIMATE = {"speclab-wagner-sigmoid", "speclab-operator-cut"}
 # Differences of probabilities below this can be errors of fp32 softmaxes and sums.
 BAND = 2e-5
@@ -42,7 +41,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", help="libspeclab_kernels.so; without it speclab is left out")
     parser.add_argument("--rivals", type=Path, metavar="FOLDER", default=SOURCE / "rivals" if (SOURCE / "rivals").is_dir() else None,
-                        help="what scripts/gpu/rivals.py unpacked of vLLM and FlashInfer (default: what was packed, or vllm as it is installed)")
+                        help="folder that scripts/gpu/rivals.py made of vLLM and FlashInfer (default: the packed one, or the installed vllm)")
     parser.add_argument("--requests", type=numbers, default=[1, 4, 16, 64, 256], metavar="B,...")
     parser.add_argument("--gammas", type=numbers, default=[4], metavar="N,...")
     parser.add_argument("--vocabs", type=numbers, default=[32000, 128256], metavar="V,...")
@@ -52,12 +51,12 @@ def parse():
     parser.add_argument("--distance", type=float, default=1.0,
                         help="standard deviation of the draft's logits from the target's (default %(default)s)")
     parser.add_argument("--repeats", type=int, default=200, help="timings of each method (default %(default)s)")
-    parser.add_argument("--loop-repeats", type=int, default=20, help="of those that wait (default %(default)s)")
+    parser.add_argument("--loop-repeats", type=int, default=20, help="timings of methods that wait for the device (default %(default)s)")
     parser.add_argument("--draws", type=int, default=32,
-                        help="of logits, drafts and uniforms, of fewer than 32 requests, timed in turns: their time depends on how many "
-                             "tokens are accepted (default %(default)s)")
+                        help="batches with different logits, drafts and uniforms, timed in turns, if they have fewer than 32 requests: "
+                             "their time depends on the number of accepted tokens (default %(default)s)")
     parser.add_argument("--samples", type=int, default=20000,
-                        help="requests of the law test; fewer where a method waits (default %(default)s)")
+                        help="requests in the test of distributions; fewer if a method waits (default %(default)s)")
     parser.add_argument("--flush", action="store_true", help="read 256 MiB before each timing, so that L2 is cold")
     parser.add_argument("--graphs", action="store_true", help="time CUDA graph replays")
     parser.add_argument("--json", metavar="FILE")
@@ -84,7 +83,7 @@ def table(rows):
 
 
 def workspace_of(library, shape, implementation):
-    """Bytes of the workspace, from the sizes alone; it needs no pointer."""
+    """Bytes of the workspace, from the sizes alone."""
     dtype = c_library.DTYPES["torch." + shape.dtype]
     return library.workspace_bytes(c_library.Batch(
         implementation=implementation, requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab,
@@ -131,7 +130,7 @@ def environment(torch, options, library):
 
 
 def draws_of(shape, options):
-    """How many draws of logits, drafts and uniforms are made; with many requests one is as good as several."""
+    """Number of batches with different logits, drafts and uniforms: one if there are many requests."""
     return options.draws if shape.requests < 32 else 1
 
 
@@ -152,7 +151,7 @@ def make_case(torch, shape, options, draw=0):
 
 
 def law_check(torch, method, options):
-    """The smallest p-value of the tokens' law at each position."""
+    """The smallest p-value of the tests of the tokens' distribution at each position."""
     from verify_methods.case import Case
     samples = min(6000, options.samples) if method.waits else options.samples
     target, draft = checks.rows(options.seed)
@@ -168,7 +167,7 @@ def law_check(torch, method, options):
 
 
 def decision_check(torch, method, options):
-    """Counts of requests: decided differently outside the band, within the band, all."""
+    """Counts of requests: decided otherwise than by float64 outside the band of rounding, within it, and all."""
     from verify_methods.case import reference
     different = within = requests = 0
     for dtype in options.dtypes:
@@ -190,7 +189,7 @@ def check(torch, methods, options):
         try:
             p = law_check(torch, method, options)
             decisions = decision_check(torch, method, options) if method.injected else None
-        except Exception as error:  # a method that fails must not keep the others from being timed
+        except Exception as error:  # the others are still timed
             print(f"{method.name}: {type(error).__name__}: {error}", file=sys.stderr)
             found[method.name] = {"verdict": "failed"}
             rows.append((method.name, "", "", "failed"))
@@ -220,7 +219,7 @@ def captured(torch, run):
 
 
 def time_all(torch, runs, options):
-    """Microseconds of each method's runs: by name, a list with one entry for each draw. Methods and draws take turns."""
+    """Microseconds of each method's runs, by name: a list per batch. Methods and batches alternate."""
     cuda = options.device == "cuda"
     flush = torch.zeros(1 << 26, dtype=torch.int32, device="cuda") if cuda and options.flush else None
     times = {name: [] for name, _, _ in runs}
@@ -251,7 +250,7 @@ def time_all(torch, runs, options):
 
 
 def host_microseconds(torch, run, calls=50):
-    """The host's cost of a call, without a graph. No call waits for the device, which is idle before and has room for all of them."""
+    """The host's cost of a call, without a graph. No call waits for the device, which is idle before and can queue all calls."""
     run()
     torch.cuda.synchronize()
     start = time.perf_counter()
@@ -335,7 +334,7 @@ def main():
         print(f"bench_torch: {error}", file=sys.stderr)
         return 2
     if options.library:
-        os.environ["SPECLAB_KERNELS_LIBRARY"] = options.library  # for the package's own functions
+        os.environ["SPECLAB_KERNELS_LIBRARY"] = options.library  # read by the package
     if options.dry_run:
         return dry_run(options, library)
     try:

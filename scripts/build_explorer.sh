@@ -18,7 +18,7 @@ command -v em++ >/dev/null || {
 }
 sed -n '/^PRIDE AND PREJUDICE/,$p' data/austen.txt | head -c 100000 | sed '$d' >"$out/excerpt.txt"
 
-# Only headers are linked, without libraries. The rest of /usr/include belongs to this machine's own processor.
+# Only these headers are linked, because the rest of /usr/include is for this machine's processor.
 for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
   ln -sfn "/usr/include/$folder" "$out/include/$folder"
 done

@@ -20,7 +20,7 @@ imports = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 
 
 def published_pairs():
-    """The paper's pairs, as in its tables' config."""
+    """The paper's pairs, from the config of its tables."""
     cases = json.loads((root / "configs" / "paper" / "table2-4.json").read_text())["cases"]
     pairs = [{"name": case["label"].split(":")[0], "alpha": case["set"]["/models/draft/alpha"],
               "c": case["set"]["/cost/c"], "gamma": case["set"]["/gamma"]} for case in cases]
@@ -66,7 +66,7 @@ generated = {"published_pairs": published_pairs, "recorded_example": recorded_ex
 
 
 def bundle(name, done):
-    """The module and its imports, without modules that are done."""
+    """The module and its imports, without those already in the bundle."""
     if name in done:
         return ""
     done.add(name)

@@ -60,7 +60,7 @@ def blocks_of(text, count):
 
 
 def cut(path, keep):
-    """The bytes of the new file, and how many blocks there were."""
+    """The bytes of the new file, and the number of blocks of the old one."""
     reader = Reader(path)
     if reader.bytes[:4] != b"GGUF":
         sys.exit(f"{path}: is no GGUF file")

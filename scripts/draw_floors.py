@@ -1,5 +1,5 @@
-"""Draws the three doors and their floors from the includes of the sources, as docs/floors.svg. An arrow says: includes headers
-of. Arrows that follow from others are left out.
+"""Draws docs/floors.svg: the groups of folders ("doors") of the sources, their layers ("floors"), and the includes between them as arrows.
+Arrows that follow from others are left out.
 
 usage: draw_floors.py [--check] [ROOT]     --check: exit code 1 when the drawing is stale."""
 
@@ -9,7 +9,7 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 WIDTH, BOX, HEIGHT, ROW = 940, 124, 30, 72
-# The doors, with the colours of their floors.
+# The groups, with the colours of their layers.
 DOORS = {"laboratory": ("#e8f0fa", "#36c"), "kernels": ("#fdeede", "#b60"), "serving": ("#e8f5e9", "#287a3a")}
 
 
@@ -28,7 +28,7 @@ def door_of(floor):
 
 
 def includes(root):
-    """The floors that the files of each floor include."""
+    """For each layer the layers that its files include."""
     below = {}
     for top in ("core", "sim", "analysis", "kernels", "experiments", "serving"):
         for file in sorted((root / top).rglob("*.?pp")):
@@ -50,7 +50,7 @@ def reaches(below, start):
 
 
 def levels(below):
-    """The number of floors below each floor. Folders that include one another in a circle are an error."""
+    """The number of layers below each layer. A cycle of includes is an error."""
     circle = sorted(name for name in below if name in reaches(below, name))
     if circle:
         sys.exit(f"a circle of includes through {', '.join(circle)}")

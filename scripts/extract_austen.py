@@ -4,7 +4,7 @@
 usage: extract_austen.py Rdata.rdb OUT.txt
 
 Rdata.rdb lies in the Debian package r-cran-janeaustenr under usr/lib/R/site-library/janeaustenr/data/ (unpack it
-with `dpkg-deb -x`; R is not needed). It is a run of records: the uncompressed length in 4 big-endian bytes, then a
+with `dpkg-deb -x`; R is not needed). It is a sequence of records: the uncompressed length in 4 big-endian bytes, then a
 zlib stream that holds one R object in R's XDR serialisation, version 3. Each novel is a character vector with one
 string per printed line. Novels appear in the order of the file, which is alphabetical by name.
 """
@@ -59,7 +59,7 @@ def main():
     with open(part, "w", encoding="utf-8", newline="\n") as file:
         for novel in novels:
             file.writelines(line + "\n" for line in novel)
-    os.replace(part, target)  # an interrupted run leaves no half file under the final name
+    os.replace(part, target)  # an interrupted run leaves no incomplete file under the final name
     print(f"{target}: {len(novels)} novels, {os.path.getsize(target)} bytes")
 
 

@@ -26,7 +26,7 @@ DESCRIPTION_STRIDE = 4
 SEPARATOR = "\f\n"
 BLOCKS = {"p", "h1", "h2", "h3", "h4", "h5", "h6"}
 OTHER_SYSTEMS = {"MAC", "UNIX", "WIN"}  # alternatives to the text for everybody else
-VOID = {"a", "base", "br", "hr", "img", "input", "link", "meta"}  # "a" as well: it is used as an anchor only
+VOID = {"a", "base", "br", "hr", "img", "input", "link", "meta"}  # also "a", which is only used as an anchor
 
 
 class Page(html.parser.HTMLParser):
@@ -72,7 +72,7 @@ def write(target, parts):
     part = target + ".part"
     with open(part, "w", encoding="utf-8", newline="\n") as file:
         file.writelines(parts)
-    os.replace(part, target)  # an interrupted run leaves no half file under the final name
+    os.replace(part, target)  # an interrupted run leaves no incomplete file under the final name
     print(f"{target}: {os.path.getsize(target)} bytes")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a GGUF file with its matrices in q8_0, which the engines of speclab.audit read alike.
+"""Writes a GGUF file with its matrices in q8_0, a format from which all engines of speclab.audit compute the same model.
 
 usage: gguf_to_q8.py IN.gguf OUT.gguf
 

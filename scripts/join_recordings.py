@@ -15,7 +15,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("recordings", nargs="+", metavar="NAME=FILE", help="a drafter's name, and its recording")
     parser.add_argument("--out", required=True, help="CSV file to write")
-    parser.add_argument("--digits", type=int, help="round logarithms to so many digits")
+    parser.add_argument("--digits", type=int, help="round logarithms to this many digits")
     return parser.parse_args()
 
 

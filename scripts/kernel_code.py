@@ -30,19 +30,19 @@ REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The largest cost that a kernel may have, and the least number of KiB that a multiprocessor must have in flight. None: not checked."""
+    """Upper bounds for a kernel, and the smallest number of KiB that a multiprocessor must have in flight. None: not checked."""
     registers: int
     an_id: float | None  # instructions
     in_flight: int | None
     barriers: int
     branches: int
     stack: int = 0  # bytes, for spilled registers or for indexed arrays
-    fences: int = 0  # exact: one less is a race, one more costs time; a barrier of a cluster has one
+    fences: int = 0  # exact number: one less is a race, one more costs time; a barrier of a cluster has one
     copies: int = 0  # minimum, of 16 bytes each into shared memory
 
 
 # The cut-offs' instructions per id are those of the largest logit, the sum and the count of near logits. Only in F16 is each of them in one
-# stretch of code. Kernels of rows whose format is known only at run time (AnyLogit) have too many paths to count their bytes in flight. A
+# basic block. Kernels of rows whose format is known only at run time (AnyLogit) have too many paths to count their bytes in flight. A
 # multiprocessor needs 29 KiB in flight for the bandwidth of the memory; kernels that read few rows have less. Clusters copy the tiles of a
 # row to shared memory, two of each row at a time: 64 KiB per block for 2-byte formats, however many registers there are.
 CEILINGS = {
@@ -76,7 +76,7 @@ CEILINGS = {
 }
 
 
-# These kernels have no sums of products of their own besides `merge`; such sums would be contracted on purpose.
+# In these kernels only `merge` sums products, so that a contracted sum is a fault; other kernels contract some on purpose.
 MERGES_ALONE = {name for name in CEILINGS if "Statistics" in name or "Cutoffs" in name}
 
 
@@ -160,13 +160,13 @@ def lines_of(text):
             words = words[1].split(None, 1)
         operands = [part.strip() for part in words[1].split(",")] if len(words) > 1 else []
         lines.append(Line(int(found.group(1), 16), predicate, words[0], operands))
-    while lines and lines[-1].opcode in ("NOP", "BRA"):  # what follows the end
+    while lines and lines[-1].opcode in ("NOP", "BRA"):  # padding after the end
         lines.pop()
     return lines
 
 
 def basic_blocks(lines):
-    """Stretches of instructions that are entered only at their start and left only at their end."""
+    """Sequences of instructions that are entered only at their start and left only at their end."""
     targets = {int(operand, 16) for line in lines if line.opcode.split(".")[0] in ("BRA", "BSSY", "CALL")
                for operand in line.operands if re.fullmatch(r"0x[0-9a-f]+", operand)}
     blocks, block = [], []
@@ -201,7 +201,7 @@ def instructions_an_id(blocks):
 
 def contracted(block):
     """The number of sums of products with a power of two, sum + weight * 2^x, whose product is not rounded. Two threads that merge the
-    same two sums in opposite order then differ in the last bit, and blocks of a cluster that do so wait for one another forever.
+    same two sums in opposite order then differ in the last bit, and blocks of a cluster could wait for one another forever.
     --fmad=false prevents this (`merge` in kernels/verify/tile.hpp)."""
     raised, count = set(), 0
     for line in block:
@@ -216,7 +216,7 @@ def contracted(block):
 
 
 def loads_before_use(lines):
-    """The maximum of 16-byte loads from global memory on one path before the result of any of them is read."""
+    """The largest number of 16-byte loads from global memory on one path before the result of any of them is read."""
     at = {line.address: i for i, line in enumerate(lines)}
     most, seen = 0, set()
     paths = [(i, frozenset()) for i, line in enumerate(lines) if is_vector_load(line)]

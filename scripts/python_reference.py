@@ -1,4 +1,5 @@
-"""docs/python.md: python/guide.md, then of every public function and class its call, first paragraph, and an example where the guide has none.
+"""Writes docs/python.md: python/guide.md, then the call of every public function and class, the first paragraph of its docstring,
+and an example if the guide has none.
 
 usage: python_reference.py [--check] [SOURCE_DIR]     with the package importable. --check: exit code 1 when the page is stale.
 """
@@ -23,7 +24,7 @@ GROUPS = {
 }
 
 
-LONGEST = 10  # a call with at most this many parameters is shown whole
+LONGEST = 10  # a call with at most this many parameters is shown completely
 SHOWN = 5  # parameters shown of a longer call
 FIELDS = 20  # a class with more fields has only their names
 SAY_THEMSELVES = ("cells", "data", "load", "records", "report", "save", "to_csv", "to_json", "to_markdown", "to_pandas")
@@ -48,8 +49,8 @@ def summary(docstring):
 
 
 def of_class(value):
-    """The first paragraph, attributes, the fields of a dataclass by the comments "#: ..." beside them, and members, by name
-    alone where the name says what they are."""
+    """The first paragraph, attributes, the fields of a dataclass with the comments "#: ..." beside them, and members (some by
+    name only)."""
     _, _, attributes = inspect.cleandoc(value.__doc__).partition("\nAttributes:\n")
     members = ["- `{}`: {}".format(*line.strip().split(": ", 1)) for line in attributes.split("\n\n")[0].splitlines()]
     if dataclasses.is_dataclass(value):
@@ -85,7 +86,7 @@ def of_class(value):
 
 
 def of(name, value, shown, level="###"):
-    """`shown`: the guide, whose examples are not repeated."""
+    """The entry of a function or class. `shown`: the guide, whose examples are not repeated."""
     if inspect.ismodule(value):
         members = [of(f"speclab.{name}.{member}", getattr(value, member), shown, level + "#") for member in value.__all__
                    if inspect.isfunction(getattr(value, member)) or inspect.isclass(getattr(value, member))]
@@ -99,7 +100,7 @@ def of(name, value, shown, level="###"):
 
 
 def with_links(text):
-    """Turns paths of pages in the repository, as docstrings name them, into links."""
+    """Turns paths of the repository's pages in docstrings into links."""
     return re.sub(r"docs/([\w-]+)\.md", lambda match: f"[{match[1].replace('-', ' ')}]({match[1]}.md)", text)
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Records a pair of Hugging Face models: the target generates by sampling, and each token is written with its natural
-log-probabilities under target and draft. speclab plan recording reads the file (docs/recordings.md). In Python, of models
-that are there already, speclab.hf.record does the same.
+log-probabilities under target and draft. speclab plan recording reads the file (docs/recordings.md). In Python, speclab.hf.record
+does the same for loaded models.
 
 usage: record_hf.py --target MODEL --draft MODEL --out FILE.csv [options]
 
 Needs torch and transformers. Both models need one vocabulary. Sampling is by temperature only, and both columns are
-log-probabilities at that temperature: top-k and top-p cut the target, and a recording of a cut target can be checked less
-sharply.
+log-probabilities at that temperature. top-k and top-p are not offered, because a recording of a truncated target can be checked
+less sharply.
 """
 
 import argparse
@@ -24,16 +24,16 @@ def parse():
     parser.add_argument("--target", required=True, help="folder or name of the model that generates")
     parser.add_argument("--draft", required=True, help="folder or name of the model that drafts")
     parser.add_argument("--out", required=True, help="CSV file to write")
-    parser.add_argument("--prompts", help="text file, a prompt a line; without it a beginning-of-text token")
+    parser.add_argument("--prompts", help="text file with a prompt per line; default: a beginning-of-text token")
     parser.add_argument("--prompt-ids", help="token ids of one prompt, such as 1,5,7: needs no tokenizer")
-    parser.add_argument("--sequences", type=int, default=64, help="sequences; prompts take turns")
-    parser.add_argument("--tokens", type=int, default=256, help="tokens of each")
+    parser.add_argument("--sequences", type=int, default=64, help="number of sequences; prompts are used in turn")
+    parser.add_argument("--tokens", type=int, default=256, help="tokens per sequence")
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--device", default="cpu", help="of torch, such as cuda")
+    parser.add_argument("--device", default="cpu", help="device of torch, such as cuda")
     options = parser.parse_args()
     if options.temperature <= 0:
-        sys.exit("--temperature must be above 0: at 0 the target has one text, which says nothing of others")
+        sys.exit("--temperature must be above 0: at 0 the target has only one text")
     return options
 
 

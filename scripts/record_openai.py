@@ -61,8 +61,8 @@ def record(ask, options, prompts, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--url", default="https://api.openai.com/v1", help="of the target's API")
-    parser.add_argument("--draft-url", help="of the draft's API; without it the target's")
+    parser.add_argument("--url", default="https://api.openai.com/v1", help="URL of the target's API")
+    parser.add_argument("--draft-url", help="URL of the draft's API; default: the target's")
     parser.add_argument("--target", required=True, help="name of the model that generates")
     parser.add_argument("--draft", required=True, help="name of the model that scores")
     recording_servers.add_options(parser)

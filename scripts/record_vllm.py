@@ -66,8 +66,8 @@ def record(ask, options, prompts, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--target-url", required=True, help="such as http://localhost:8000")
-    parser.add_argument("--draft-url", required=True, help="such as http://localhost:8001")
+    parser.add_argument("--target-url", required=True, help="URL of the target's server, such as http://localhost:8000")
+    parser.add_argument("--draft-url", required=True, help="URL of the draft's server, such as http://localhost:8001")
     parser.add_argument("--temperature", type=float, default=1.0)
     recording_servers.add_options(parser)
     recording_servers.write(record, recording_servers.post, parser.parse_args())

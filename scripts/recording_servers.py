@@ -1,4 +1,4 @@
-"""The common part of the recorders of servers: options, requests, and writing the file."""
+"""The part that all recorders of servers share: options, requests, and writing the file."""
 
 import json
 import urllib.request
@@ -14,10 +14,10 @@ def post(url, body, headers=None):
 
 
 def add_options(parser):
-    parser.add_argument("--prompts", required=True, help="text file, a prompt a line")
+    parser.add_argument("--prompts", required=True, help="text file with a prompt per line")
     parser.add_argument("--out", required=True, help="CSV file to write")
-    parser.add_argument("--sequences", type=int, default=0, help="sequences; 0: one for each prompt")
-    parser.add_argument("--tokens", type=int, default=256, help="tokens of each, at most")
+    parser.add_argument("--sequences", type=int, default=0, help="number of sequences; 0: one per prompt")
+    parser.add_argument("--tokens", type=int, default=256, help="largest number of tokens per sequence")
     parser.add_argument("--seed", type=int, default=1)
 
 

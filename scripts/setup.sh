@@ -45,7 +45,7 @@ trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 mkdir -p data
 
-# Unpacks each package under its own name in $folder.
+# Unpacks each package into a folder of its name in $folder.
 unpack() {
   for package in "$@"; do
     [ ! -d "$folder/$package" ] || continue

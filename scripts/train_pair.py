@@ -35,8 +35,8 @@ def parse():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--window", type=int, default=256, help="tokens of a text; a step has eight of them")
     parser.add_argument("--target-steps", type=int, default=400)
-    parser.add_argument("--batches", type=int, default=6, help="of 96 texts that the target generates")
-    parser.add_argument("--held-texts", type=int, default=96, help="that the target generates, by which drafts are evaluated")
+    parser.add_argument("--batches", type=int, default=6, help="number of batches of 96 texts that the target generates")
+    parser.add_argument("--held-texts", type=int, default=96, help="number of texts of the target on which drafts are evaluated")
     parser.add_argument("--draft-steps", type=int, default=300)
     parser.add_argument("--tv-share", type=float, default=0.4,
                         help="the last share of a draft's steps minimises TV, the others the forward KL divergence")
@@ -72,7 +72,7 @@ SHAPES = {
 }
 OF_GIVEN = {"width": 128, "inner": 352, "layers": 2, "heads": 4}  # the draft of a given target
 WINDOW, ROWS = OPTIONS.window, 8  # tokens of a text; texts in a step
-LONG_SHARE = 0.15  # last part of the target's steps, with windows twice as long, so that it learns these positions
+LONG_SHARE = 0.15  # last share of the target's steps, with windows twice as long, so that it learns these positions
 EVERY = 50  # steps between lines of the log, and between checkpoints
 
 
@@ -106,8 +106,7 @@ class Log:
 
 
 def tokenized_as(tokenizer, options):
-    """Does the same as `tokenized` in the tokens of a given target. It holds out the same documents as
-    configs/compare_smollm2.json."""
+    """Does the same as `tokenized` with a given target's tokenizer. Holds out the same documents as configs/compare_smollm2.json."""
     file, arrays = options.work / "tokens.npz", {}
     if file.exists():
         return dict(np.load(file))
@@ -150,7 +149,7 @@ def tokenized(options):
 
 
 def windows(arrays, random, rows, length, step):
-    """Windows [rows, length] of the texts. Sources take turns from row to row and from step to step."""
+    """Windows [rows, length] of the texts. Sources alternate from row to row and from step to step."""
     out = np.empty((rows, length), np.int32)
     for row in range(rows):
         ids = arrays[f"{texts.SOURCES[(row + step) % len(texts.SOURCES)].name}.train"]
@@ -160,7 +159,7 @@ def windows(arrays, random, rows, length, step):
 
 
 def beginnings(arrays, random, rows, part):
-    """The first PROMPT tokens of documents [rows, PROMPT]. Sources take turns."""
+    """The first PROMPT tokens of documents [rows, PROMPT]. Sources alternate."""
     out = np.empty((rows, PROMPT), np.int32)
     for row in range(rows):
         name = texts.SOURCES[row % len(texts.SOURCES)].name
@@ -214,13 +213,13 @@ def nats(p, tokens, shape):
 
 
 def mean_over(of, texts_):
-    """The mean of `of` over texts [N, T], a few at a time, because the rows of all may exceed memory."""
+    """The mean of `of` over texts [N, T], computed on a few at a time to save memory."""
     parts = [texts_[i:i + ROWS] for i in range(0, len(texts_), ROWS)]
     return round(float(np.average([float(of(part)) for part in parts], weights=[len(part) for part in parts])), 4)
 
 
 def held_out_nats(training, arrays):
-    """Nats a token of held-out documents, by source: the first 48 windows of each."""
+    """Nats per token of held-out documents, by source: the first 48 windows of each."""
     values = {}
     for source in texts.SOURCES:
         ids = arrays[f"{source.name}.held"]
@@ -290,7 +289,7 @@ def tv(teacher, rows):
 
 
 def drafts_of(options, target):
-    """A given target's embedding is what that of its draft begins with: in a short training most tokens are rare."""
+    """The drafts. A given target's embedding initialises that of its draft, because in a short training most tokens are rare."""
     if not options.target:
         return [Training(options, name, shape) for name, shape in SHAPES.items() if name != "target"]
     embedding = gguf_import.projected(target.parameters["embed"], target.parameters["norm"], OF_GIVEN["width"])
@@ -298,7 +297,7 @@ def drafts_of(options, target):
 
 
 def distil(options, arrays, target, generated, held, log):
-    """Drafts on half generated and half given text, with the target's whole rows; TV last, since α is 1 - TV."""
+    """Distils drafts on half generated and half given text, from the target's complete rows. The last loss is TV, since α is 1 - TV."""
     steps = options.draft_steps
     first_tv = round(steps * (1 - options.tv_share))
     teach = jax.jit(functools.partial(log_rows, shape=target.shape))
@@ -344,7 +343,7 @@ def distil(options, arrays, target, generated, held, log):
 
 
 def begin(options):
-    """Makes the folders. Checkpoints of a run with other options are refused: files would be of both."""
+    """Makes the folders. Refuses checkpoints of a run with other options, which would mix both runs."""
     options.work.mkdir(parents=True, exist_ok=True)
     file = options.work / "options.json"
     mine = {name: str(value) for name, value in vars(options).items() if name not in ("out", "work", "threads")}

@@ -1,6 +1,6 @@
 # Shared by shell tests of the program from outside. Source it with the arguments of the script:
 #   . "$2/tests/program.bash" "$@"     # SPECLAB_BINARY SOURCE_DIR
-# Then end with `report`. Each script works in a folder of its own, which goes at the end.
+# Then end with `report`. Each script works in its own folder, which is removed at the end.
 # shellcheck shell=bash disable=SC2034  # variables are used by the scripts
 set -euo pipefail
 
@@ -19,7 +19,7 @@ fail() {
   if [[ -s err ]]; then head -c 400 err | sed 's/^/  stderr: /'; fi
 }
 
-# expect CODE ARGUMENTS...: runs the program; its output lies in ./out and ./err.
+# expect CODE ARGUMENTS...: runs the program, writes its output to ./out and ./err, and checks the exit code.
 expect() {
   local code=$1 status=0
   shift
@@ -28,7 +28,7 @@ expect() {
   [[ $status -eq $code ]] || fail "exit code $status, not $code: speclab $*"
 }
 
-# says FILE TEXT
+# says FILE TEXT: checks that the file contains the text.
 says() {
   checks=$((checks + 1))
   grep -qF -- "$2" "$1" || fail "./$1 does not say: $2"
@@ -54,7 +54,7 @@ data = json.load(open(sys.argv[1]))
 $code" "$@" >python_out 2>&1 || fail "$(tail -1 python_out): $code"
 }
 
-# slurm_losing TASK ARRAY: puts stand-ins for Slurm's commands into ./bin, which run an array's tasks one by one and
+# slurm_losing TASK ARRAY: puts stubs of Slurm's commands into ./bin, which run an array's tasks one by one and
 # lose one task of the first, second, ... array (ARRAY 1, 2, ...). Arrays are listed in ./submitted.
 slurm_losing() {
   mkdir -p bin

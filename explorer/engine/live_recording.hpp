@@ -1,5 +1,6 @@
-// Room 4 for a recording: rounds over a text that a neural target generated, which only need its two columns
-// (sim/models/recorded_model.hpp), and the pair's schedules.
+// Room 4 (the page's view of live decoding) for a recording: rounds over a text that a neural target
+// generated, which need only its two columns of log-probabilities (sim/models/recorded_model.hpp), and the
+// pair's schedules.
 #pragma once
 
 #include <memory>
@@ -14,10 +15,10 @@
 
 namespace speclab::explorer {
 
-/// Decodes a recording: rounds from the sequence's first token on emit the recorded tokens. For each round,
-/// `counts` is the number of drafted tokens and `accepted` of kept ones; one more token is a correction or a
-/// bonus. `first` is the index of its first token in the text; after the text's last token the first follows.
-/// `column` is the drafter in a file of several. `task.prompt` and orders do not matter.
+/// Decodes a recording: rounds from the sequence's first token on emit the recorded tokens. Writes for each
+/// round `counts`, the number of drafted tokens, and `accepted`; one more token is a correction or a bonus.
+/// `first` is the index of its first token in the text; the text's first token follows its last. `column`
+/// names the drafter in a file of several. Ignores `task.prompt` and the models' orders.
 inline void decode_recording(const LiveTask& task, const std::string& file, const std::string& column,
                              std::size_t sequence, Record& out) {
   const Recording recording = read_recording(file, "", nullptr, column).recording;

@@ -1,5 +1,5 @@
-// Room 4: models of a small text decode a text token by token, and the same pair runs under several
-// schedules.
+// Room 4 (the page's view of live decoding): models of a small text decode a text token by token, and the
+// same pair runs under several schedules.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 
 namespace speclab::explorer {
 
-/// A text, and the n-gram models of it that were asked for.
+/// A text, and the n-gram models of it that were requested.
 class TextModels {
  public:
   explicit TextModels(std::string_view text) : corpus_(make_corpus(text, Tokenization::words, max_words)) {}
@@ -54,7 +54,7 @@ struct LiveTask {
   int target_order = 4;
   int draft_order = 2;  ///< 0: prompt lookup
   std::int32_t gamma = 4;
-  std::int32_t tokens = 60;  ///< minimum of tokens emitted
+  std::int32_t tokens = 60;  ///< least number of emitted tokens
   double c = 0.05;
   std::uint64_t seed = 1;
   std::string_view prompt;
@@ -62,7 +62,7 @@ struct LiveTask {
 
 namespace detail {
 
-/// Returns rounds of prompt lookup; a round drafts fewer tokens, or none, if nothing more is found. Random
+/// Returns rounds of prompt lookup. A round drafts fewer tokens, or none, if the lookup finds no more. Random
 /// numbers are addressed by the position in the text at which a round starts, as in sim/sequence_decode.hpp.
 inline std::vector<RoundRecord> record_lookup(const Model& target, std::int32_t gamma,
                                               std::vector<Token> context, std::size_t tokens,
@@ -104,7 +104,7 @@ inline void describe_records(const std::vector<RoundRecord>& records, const Voca
   out.texts("next", records, [&](const RoundRecord& record) { return word(record.next); });
 }
 
-/// Writes the sums over rounds. A round of lookup has one look-up, which takes no time.
+/// Writes the sums over rounds; a draft run takes the time of `c` target runs (0 for lookup).
 inline void describe_totals(const std::vector<RoundRecord>& records, double c, Record& out) {
   double drafted = 0;
   double examined = 0;
@@ -125,14 +125,16 @@ inline void describe_totals(const std::vector<RoundRecord>& records, double c, R
   out.number("speedup", (rounds + accepted) / (rounds + drafted * c));
 }
 
-/// Returns the timeline's bar of a run: the draft, then the target's servers.
+/// Returns the row of the timeline for a track: the draft first, then the target's servers.
 inline double row_of(const Track& track) { return track.kind == TrackKind::draft ? 0 : 1 + track.number; }
 
-/// Schedules may look this far beyond the last token that they need, as in the experiment "schedules".
+/// Number of positions beyond the last needed token that schedules may compute, as in the experiment
+/// "schedules".
 inline constexpr std::uint32_t spare_positions = 128;
 
-/// Runs four schedules over one further sequence of the pair, as that experiment runs its first sequence.
-/// Writes the times of all tokens, and the runs of its trace of 12 tokens, in the first 12 target runs.
+/// Runs four schedules over one further sequence of the pair, as the experiment "schedules" runs its first
+/// sequence. Writes the times of all tokens, and the runs of its trace of 12 tokens, up to the 12th target
+/// run.
 inline void describe_schedules(const LiveTask& task, const Model& target, const Model& draft,
                                const std::vector<Token>& prompt, Record& out) {
   constexpr std::uint64_t traced = 12;

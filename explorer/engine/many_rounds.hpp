@@ -1,4 +1,5 @@
-// Rooms 2 and 3: closed forms, rounds of independent acceptances, and rounds whose acceptances come in runs.
+// Rooms (views) 2 and 3: closed forms, rounds of independent acceptances, and rounds whose acceptances come
+// in runs.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ inline void optional_number(Record& out, std::string_view name, const std::optio
   if (value) out.number(name, *value);
 }
 
-/// Writes the results of `speclab predict`, under the names of its --json; without `gamma` at the best one.
+/// Writes the results of `speclab predict` under the names of its --json. Without `gamma` it takes the best
+/// one.
 inline void predict(double alpha, double c, double c_hat, std::optional<int> gamma, Record& out) {
   const OptimalGamma best = optimal_gamma(alpha, c);
   if (!gamma) gamma = best.gamma;
@@ -92,7 +94,7 @@ inline void iid_distribution(double alpha, int gamma, Record& out) {
   out.list("iid", probabilities);
 }
 
-/// Rounds counted by their number of accepted tokens; the next call continues the counts.
+/// Counts of rounds by their number of accepted tokens; the next call adds to them.
 struct LengthCounts {
   std::uint64_t rounds = 0;
   std::vector<std::uint64_t> lengths;  ///< lengths[k] rounds accepted k tokens
@@ -131,9 +133,9 @@ inline void iid_rounds(double alpha, std::int32_t gamma, std::uint64_t seed, std
   describe_lengths(state, out);
 }
 
-/// A text of easy and hard stretches: each token stays in its stretch with probability `stay`. A drafted
-/// token is accepted with probability `easy` after an easy token and `hard` after a hard one. The models have
-/// tokens 0 (easy) and 1 (hard), and token 2, which only the draft proposes.
+/// A text of easy and hard stretches (runs of consecutive tokens): each token stays in its stretch with
+/// probability `stay`. A drafted token is accepted with probability `easy` after an easy token and `hard`
+/// after a hard one. The models have tokens 0 (easy), 1 (hard) and 2, which only the draft proposes.
 struct Stretches {
   double easy;
   double hard;
@@ -191,7 +193,7 @@ inline void exact_stretches(const Stretches& stretches, std::int32_t gamma, Reco
   optional_number(out, "second_accepted", found.second_accepted);
 }
 
-/// A sequence of rounds, which the next call continues.
+/// The state of a sequence of rounds; the next call continues it.
 struct StretchRounds {
   std::vector<Token> context{0};
   LengthCounts counts;

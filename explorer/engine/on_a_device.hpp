@@ -1,5 +1,5 @@
-// Room 3 on a device: the plan of `speclab plan alpha --device`, by the roofline, for one batch and for all
-// batches.
+// Room (view) 3 for a device: the plan of `speclab plan alpha --device` by the roofline, for one batch and
+// for all batches.
 #pragma once
 
 #include <algorithm>

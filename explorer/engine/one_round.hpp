@@ -1,4 +1,4 @@
-// Room 1: one round of a rule on two rows, sampled, shown draw by draw, and enumerated.
+// Room (view) 1: one round of a rule on two rows, sampled, shown draw by draw, and enumerated.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct RoundTask {
   std::span<const std::int32_t> draft;
 };
 
-/// Largest number of branches for a page that must answer while a bar is dragged.
+/// Largest number of branches, so that the page answers while the user drags a bar.
 inline constexpr double max_branches = 20000;
 
 template <class Real>
@@ -186,7 +186,7 @@ inline void draw_round(const RoundTask& task, std::uint64_t seed, std::uint32_t 
   out.number("next", done.next);
 }
 
-/// Counts of rounds, which the next call continues.
+/// Counts of rounds; the next call adds to them.
 struct CountedRounds {
   std::uint32_t rounds = 0;
   std::vector<std::uint64_t> lengths;  ///< lengths[k] rounds accepted k tokens

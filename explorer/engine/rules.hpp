@@ -29,9 +29,9 @@ struct OfferedRule {
 
 namespace detail {
 
-/// More drafts or levels have more branches than a page can follow.
+/// Largest integer parameter (drafts or levels): more have more branches than a page can enumerate.
 inline constexpr double max_whole = 3;
-/// First value of a number whose range does not include its lower end.
+/// Smallest value of a number whose range does not include its lower end.
 inline constexpr double step = 0.05;
 
 /// Adds the first parameter that a slider can set: a number between 0 and 1, or a small whole number. It

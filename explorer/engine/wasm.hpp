@@ -1,4 +1,4 @@
-// Adapts a WebAssembly build of the sources; scripts/build_explorer.sh includes this file first.
+// Adapts the sources to a WebAssembly build; scripts/build_explorer.sh includes this file first.
 #pragma once
 
 // Random123 knows processors by name and refuses others. Its only processor-specific code for compilers like

@@ -1,4 +1,5 @@
-// Room 5: acceptance from a dropped file, and the plan that follows, by the code of `speclab plan --log`.
+// Room (view) 5: acceptance from a dropped file, and the plan that follows, by the code of `speclab plan
+// --log`.
 #pragma once
 
 #include <cmath>
@@ -43,8 +44,8 @@ inline std::uint64_t count_at(const Json& document, const std::string& path) {
   return static_cast<std::uint64_t>(value);
 }
 
-/// Returns acceptance position by position, from the counts of one cell. All its rounds drafted the same
-/// number of tokens.
+/// Returns acceptance position by position, from the counts of one cell. All rounds of the cell drafted the
+/// same number of tokens.
 inline AcceptanceFile acceptance_of_cell(const Json& document, std::size_t cell) {
   const std::string path = "/cells/" + std::to_string(cell);
   const std::uint64_t rounds = count_at(document, path + "/counts/rounds");
@@ -122,8 +123,8 @@ inline void describe_log(const LogFindings& log, Record& out) {
 
 }  // namespace detail
 
-/// Writes "choices": the models in a dropped log, or the drafters in a recording, from which the user chooses
-/// one.
+/// Writes "choices": the models in a dropped log or the drafters in a recording, among which the user
+/// chooses.
 inline void names_in_file(const std::string& file, bool has_draft, Record& out) {
   const std::string& text = dropped_files().at(file);
   const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;

@@ -1,4 +1,5 @@
-// Room 5: results from a dropped recording of log-probabilities, by the code of `speclab plan recording`.
+// Room (view) 5: the plan from a dropped recording of log-probabilities, by the code of `speclab plan
+// recording`.
 #pragma once
 
 #include <map>
@@ -19,8 +20,8 @@ inline std::map<std::string, std::string>& dropped_files() {
   return files;
 }
 
-/// Returns whether the file is in some format of recordings, or mentions log-probabilities, so that errors
-/// about it are those of a recording.
+/// Returns whether the file is in some format of recordings, or mentions log-probabilities; errors about it
+/// are then those of a recording.
 inline bool is_recording(const std::string& file) {
   const RecordingSource source(file);
   for (const RecordingFormat& format : recording_formats()) {

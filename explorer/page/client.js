@@ -1,4 +1,4 @@
-// The page's side of the worker: ask(name, query) promises what the engine answers.
+// The page's side of the worker: ask(name, query) returns a promise of the engine's answer.
 
 // `packed` is { engine, text }, each compressed and in base 64.
 export function startClient(workerSource, packed) {

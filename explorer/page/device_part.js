@@ -1,4 +1,4 @@
-// Room 3, on a device: what verification costs by batch, and the best gamma for every batch.
+// Room (view) 3, on a device: the cost of verification by batch size, and the best gamma for every batch size.
 import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
 import { figure, line, steps, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
@@ -64,8 +64,8 @@ export function buildDevice(host, { ask, set, fail }) {
     values.replaceChildren(facts([
       ["c", plan.c], ["best γ at this batch", plan.best_gamma], ["speedup there", plan.best_speedup], ["tokens per target step", plan.tokens_per_target_step],
       ["plain run, ms", plan.plain_ms], ["draft run, ms", plan.draft_ms], ["verifying run, ms", plan.verify_ms],
-      ["tokens per second, plain", plan.plain_tokens_per_second], ["tokens per second, speculative", plan.speculative_tokens_per_second],
-      ["this γ pays up to batch", plan.batch_limit], ["memory holds a batch of", fits, plan.largest_batch < 0 ? "bad" : undefined],
+      ["tokens per second without speculation", plan.plain_tokens_per_second], ["tokens per second with speculation", plan.speculative_tokens_per_second],
+      ["largest batch with a speedup above 1 at this γ", plan.batch_limit], ["largest batch that fits into memory", fits, plan.largest_batch < 0 ? "bad" : undefined],
     ]));
     box.show(`speclab plan alpha ${state.alpha} --target ${state.target} --draft ${state.draft} --device ${state.device} ` +
       `--devices ${state.devices} --batch ${state.batch} --context ${state.context}`,

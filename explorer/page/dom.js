@@ -1,4 +1,4 @@
-// Elements, controls and what every room shows in the same way.
+// Elements, controls and other parts that all rooms (views) share.
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -11,7 +11,7 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-// A number as people read it. The full digits are in the element's title.
+// Formats a number for readers. The full digits are in the element's title.
 export function shown(value, digits = 4) {
   if (value === undefined || value === null) return "–";
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
@@ -20,7 +20,7 @@ export function shown(value, digits = 4) {
 
 let controls = 0;
 
-// A labelled slider. `set` gets its value as a number while it moves.
+// Makes a labelled slider. `set` gets its value as a number while it moves.
 export function slider({ label, least, most, step, format = shown, set }) {
   const id = `control-${++controls}`;
   const input = element("input", { id, type: "range", min: least, max: most, step });
@@ -76,7 +76,7 @@ export function wholeNumber({ label, least, most, set }) {
 
 export const button = (text, onclick) => element("button", { type: "button", onclick }, text);
 
-// A word for a shell: as it is, or quoted.
+// Returns a word for a shell, quoted if needed.
 export const shellWord = word => (/^[\w.,:\/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 function copied(name) {
@@ -94,7 +94,7 @@ function copied(name) {
   return { code, box: element("div", { class: "shell" }, code, copy) };
 }
 
-// The command and the Python call that give the same numbers, to copy.
+// Makes a box with the command and the Python call that give the same numbers, to copy.
 export function commandBox() {
   const shell = copied("command");
   const python = copied("Python call");
@@ -108,7 +108,7 @@ export function commandBox() {
   };
 }
 
-// Names and values, two columns.
+// Makes a list of names and values in two columns.
 export function facts(entries) {
   const list = element("dl", { class: "facts" });
   for (const [name, value, kind] of entries) {

@@ -1,10 +1,10 @@
-// One draw of a round in words.
+// Describes one draw of a round in words.
 import { shown } from "./dom.js";
 
 export const letters = ["a", "b", "c", "d", "e", "f"];
 const uses = ["draft", "accept", "replace", "bonus"];
 
-// { text, kind } of draw number `at` of what the engine calls draws.
+// Returns { text, kind } for draw number `at` of the engine's `draws`.
 export function drawText(draws, at) {
   const use = uses[draws.use[at]];
   const u = `u = ${shown(draws.uniform[at], 6)}`;

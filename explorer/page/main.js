@@ -1,4 +1,4 @@
-// The page: its rooms, one of them shown, with their state in the address.
+// The page shows one of its rooms (views) and keeps its state in the address.
 import { element } from "./dom.js";
 import { startClient } from "./client.js";
 import { stateOf, hashOf } from "./state.js";
@@ -67,7 +67,7 @@ function makeRooms() {
 try {
   await started;
   status.textContent = "";
-  // Rooms whose controls depend on what the engine offers ask it first.
+  // Some rooms need lists from the engine for their controls.
   await Promise.all(Object.values(rooms).map(room => room.prepare?.(ask)));
   makeRooms();
   addEventListener("hashchange", () => {

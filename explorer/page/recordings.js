@@ -1,9 +1,9 @@
-// The recording that rooms 4 and 5 show: the last that was dropped, or the shipped one.
+// The recording that rooms 4 and 5 show: the last dropped one, or the shipped one.
 import { recordedSequences } from "./recorded_example.js";
 
 const encoder = new TextEncoder();
 
-// The shipped sequences as a recording in CSV (docs/recordings.md).
+// Returns the shipped sequences as a recording in CSV (docs/recordings.md).
 function shippedText() {
   const lines = recordedSequences.flatMap(({ task, rows }, sequence) => rows.split("\n").map((row, position) => {
     const [token, logp, logq] = row.split("\t");
@@ -18,7 +18,7 @@ export const shippedRecording = () => shipped;
 export const currentRecording = () => dropped ?? shipped;
 export function keepRecording(file) { dropped = file; }
 
-// The tokens of a recording in CSV or JSON lines, as the file writes them; empty for other formats.
+// Returns the tokens of a recording in CSV or JSON lines, as written in the file; empty for other formats.
 export function recordedTokens(file) {
   const lines = new TextDecoder().decode(file.text).split("\n").filter(line => line.trim() !== "");
   if (lines[0]?.startsWith("{")) return lines.map(line => String(JSON.parse(line).token ?? ""));

@@ -1,4 +1,4 @@
-// Room 5: your data.
+// Room (view) 5: acceptance and a plan from your data.
 import { element, slider, choice, button, commandBox, facts, shellWord, shown } from "./dom.js";
 import { figure, bar, line, whisker, dot, svg } from "./svg.js";
 import { newestOnly } from "./client.js";
@@ -53,7 +53,7 @@ export const dataRoom = {
     const taskHost = element("div", {});
     const tasks = element("div", { hidden: true }, element("h3", {}, "Acceptance by task"), taskHost);
     found.append(pictures, tasks, values, advice, settings);
-    // A picture of what is to come, until there is data.
+    // A picture that shows until there is data.
     const empty = element("p", { class: "center" }, svg("svg", { width: 24, height: 24, viewBox: "0 0 24 24", "aria-hidden": "true" },
       svg("path", { d: "M12 3v12m0 0-5-5m5 5 5-5M4 20h16", fill: "none", stroke: "currentColor", "stroke-width": 2 })));
     host.append(drop, about, element("div", { class: "controls" }, c.box, cell.box, model.box), error, empty, found, box.box);
@@ -120,9 +120,9 @@ export const dataRoom = {
       });
     };
 
-    // Bounds are infinite where nothing bounds the error.
+    // Bounds are infinite if the error is unknown.
     const interval = ([value, low, high]) => (Number.isFinite(low) && Number.isFinite(high) ? `${shown(value, 5)} (${shown(low)} to ${shown(high)})` : shown(value, 5));
-    // α by what the sequences of a recording belong to.
+    // α by the task of the recording's sequences.
     const taskPicture = plan => {
       tasks.hidden = !plan.tasks?.length;
       if (tasks.hidden) return;
@@ -161,7 +161,7 @@ export const dataRoom = {
       let chosen;
       try {
         const { choices } = await ask("names_in_file", data);
-        // A link may name one of another file.
+        // A link may name a model of another file.
         chosen = choices.includes(now.model) ? now.model : choices[0] ?? "";
         model.box.hidden = choices.length < 2;
         model.select.replaceChildren(...choices.map(name => element("option", { value: name }, name)));
@@ -198,10 +198,10 @@ export const dataRoom = {
         cell.show(String(Math.min(now.cell, plan.cells.length - 1)));
       }
       draw(plan);
-      const test = found => !found ? "totals do not tell" : found[1] === 0 ? "too few rounds to tell" : `χ² = ${shown(found[0])}, ${found[1]} degrees, p = ${shown(found[2], 3)}`;
+      const test = found => !found ? "not in totals" : found[1] === 0 ? "too few rounds to tell" : `χ² = ${shown(found[0])}, ${found[1]} degrees, p = ${shown(found[2], 3)}`;
       values.replaceChildren(facts([
         ["α, 95% interval", interval(plan.alpha)],
-        ...(plan.alpha_by_stretches ? [["α by stretches of the log", interval(plan.alpha_by_stretches)]] : []),
+        ...(plan.alpha_by_stretches ? [["α by parts of the log", interval(plan.alpha_by_stretches)]] : []),
         ["best γ", `${plan.best_gamma} (within 1%: ${plan.near_best.join(" to ")})`], ["speedup there", interval(plan.best_speedup)],
         ["chosen by", plan.by], ["tokens per target step", plan.tokens_per_target_step], ["upper bound, drafting paid", plan.upper_bound_drafting_paid],
         ["positions alike?", test(plan.positions_alike)], ["rounds independent?", test(plan.rounds_independent)],

@@ -1,4 +1,4 @@
-// Room 3: which gamma.
+// Room (view) 3: which gamma?
 import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
 import { figure, line, steps, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
@@ -35,7 +35,7 @@ export const gammaRoom = {
     });
     const alpha = slider({ label: "Acceptance rate α", least: 0, most: 1, step: 0.01, set: value => set({ alpha: value }) });
     const c = slider({ label: "Cost of a draft run c", least: 0, most: 1, step: 0.005, set: value => set({ c: value }) });
-    const chat = slider({ label: "The same in operations ĉ", least: 0, most: 1, step: 0.005, set: value => set({ chat: value }) });
+    const chat = slider({ label: "Cost of a draft run in operations ĉ", least: 0, most: 1, step: 0.005, set: value => set({ chat: value }) });
     const gamma = slider({ label: "Drafted tokens γ", least: 0, most: 64, step: 1, set: value => set({ gamma: value }) });
 
     const describe = newestOnly(async state => {

@@ -1,4 +1,4 @@
-// Room 1: one round.
+// Room (view) 1: one round.
 import { element, slider, choice, wholeNumber, button, commandBox, facts, shown, calm } from "./dom.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
@@ -10,7 +10,7 @@ let rules = null;
 const sum = row => row.reduce((a, b) => a + b, 0);
 const whole = row => row.map(weight => within(Math.round(weight), 0, 1000));
 
-// The rule's parameters in a config: pairs of name and value.
+// Returns the rule's parameters for a config: pairs of name and value.
 function parametersOf(state) {
   const fixed = rules?.fixed[indexOf(state.rule)] ?? "";
   const pairs = fixed === "" ? [] : fixed.split(",").map(pair => pair.split("="));
@@ -32,7 +32,7 @@ function call(state) {
   return `from fractions import Fraction\nspeclab.prove(${rule}, ${row(state.p)}, ${row(state.q)}, gamma=${state.gamma})`;
 }
 
-// A fraction as it is, or as a decimal number where nobody would read it.
+// Returns a fraction, or a decimal number if the fraction is too long to read.
 function fraction(text) {
   const [above, below] = text.split("/");
   if (!below || text.length <= 40) return text;
@@ -52,7 +52,7 @@ const taskOf = state =>
 export const roundRoom = {
   title: "1 One round",
   sentence: "The draft proposes tokens from its distribution q; the rule accepts or replaces them so that, if it is " +
-    "lossless, what comes out has the target's distribution p. Drag the bars.",
+    "lossless, the emitted tokens have the target's distribution p. Drag the bars.",
   start: { rule: "token", value: 0, gamma: 1, p: [50, 30, 20], q: [10, 30, 60], seed: 1 },
 
   async prepare(ask) { rules = await ask("list_rules", {}); },
@@ -100,7 +100,7 @@ export const roundRoom = {
     });
     const seed = wholeNumber({ label: "Seed of the draws", least: 0, most: 2 ** 32, set: value => set({ seed: value }) });
 
-    // The draws of one round after another, one at a time.
+    // Shows the draws of successive rounds, one at a time.
     let round = 0;
     let step = 0;
     let draws = null;
@@ -175,7 +175,7 @@ export const roundRoom = {
         rows.accept ? element("p", {}, `This rule accepts the first token with probability ${shown(rows.acceptance, 6)}: ` +
           listed(rows.accept, token => rows.q[token] > 0) + "." +
           (rows.replacement.length ? ` A rejection is replaced by ${listed(rows.replacement)}.` : ""))
-          : element("p", {}, "This rule decides on more than one position and one candidate; the proof says what it accepts."));
+          : element("p", {}, "This rule decides on several positions or candidates together; the proof shows what it accepts."));
     });
     const proveIt = newestOnly(async now => {
       const proof = await ask("prove", taskOf(now));
@@ -213,7 +213,7 @@ export const roundRoom = {
       if (JSON.stringify(now) !== shownState) forget();
       shownState = JSON.stringify(now);
       describe(now).catch(fail);
-      // Bars move sixty times a second; the proof follows when they rest.
+      // Bars move sixty times a second; the proof runs once they stop.
       clearTimeout(pause);
       pause = setTimeout(() => proveIt(now).catch(fail), 120);
     };

@@ -1,4 +1,4 @@
-// Room 4: live decoding.
+// Room (view) 4: live decoding.
 import { element, slider, choice, wholeNumber, button, commandBox, facts, shown, calm } from "./dom.js";
 import { svg } from "./svg.js";
 import { newestOnly } from "./client.js";
@@ -6,7 +6,7 @@ import { within } from "./state.js";
 import { currentRecording, recordedTokens } from "./recordings.js";
 
 const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"], ["-1", "neural, from a recording"]];
-// In the place of a drafter's order.
+// Stands for a drafter's order if a recording is shown.
 const ofRecording = -1;
 const scheduleNames = ["plain", "speculative", "DSI, 2 servers", "PEARL"];
 
@@ -51,7 +51,7 @@ function textCall(state) {
   return `speclab.run(${JSON.stringify(config)})`;
 }
 
-// The pieces of text in their order: { text, kind, round }.
+// Returns the pieces of text in order: { text, kind, round }.
 function pieces(found) {
   const all = found.prompt.map(text => ({ text, kind: "prompt", round: -1 }));
   let at = 0;
@@ -67,7 +67,7 @@ function pieces(found) {
   return all;
 }
 
-// The same of a recorded text. What was drafted and rejected is not in it.
+// Does the same for a recorded text, which has no rejected tokens.
 function recordedPieces(found, tokens) {
   const all = [];
   let at = found.first;
@@ -203,16 +203,16 @@ export const textRoom = {
         ["time, in target runs", found.time], ["speedup of this text", found.speedup],
       ]), element("p", {}, recording ? `${recording.name}: ${shown(found.text_tokens)} tokens, ${shown(found.sequences)} sequences` +
         `${found.task ? `; the first is of the task ${found.task}` : ""}. The text is as recorded, from its first token on; the seed decides ` +
-        "which tokens were drafted and kept. What was rejected is in no recording. Room 5 saves the shipped one, for the command below." : `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on what they ` +
-        "were trained on, so that acceptance is not that of unseen text."));
+        "which tokens were drafted and accepted. A recording has no rejected tokens. Room 5 saves the shipped one, for the command below." : `The models know ${shown(found.words)} words from a text of ${shown(found.corpus_tokens)}. They are tested on their ` +
+        "training text, so that acceptance differs from that on unseen text."));
       const timed = found.event_schedule !== undefined;
       timesTitle.hidden = times.hidden = !timed;
       if (timed) {
         timeline(times, found);
-        times.prepend(element("p", {}, `Played here is another text of this pair, also of ${shown(state.tokens)} tokens, as the experiment “schedules” does it; ` +
-          `drawn are the rounds of its first ${shown(found.horizon)} tokens. Speculative decoding gives it a speedup of ` +
+        times.prepend(element("p", {}, `Here the schedules decode another text of this pair, also of ${shown(state.tokens)} tokens, like the experiment “schedules”; ` +
+          `the picture shows the rounds of its first ${shown(found.horizon)} tokens. Speculative decoding gives it a speedup of ` +
           `${shown(found.schedule_speedups[scheduleNames.indexOf("speculative")])}, and the text above ${shown(found.speedup)}: single texts differ by ` +
-          "chance, the less the more tokens they have."));
+          "chance, less so with more tokens."));
       }
       box.show(textCommand(state), textCall(state));
     });

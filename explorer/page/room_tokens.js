@@ -1,4 +1,4 @@
-// Room 2: how many tokens a round emits.
+// Room (view) 2: how many tokens does a round emit?
 import { element, slider, wholeNumber, button, commandBox, facts, shown } from "./dom.js";
 import { figure, bar } from "./svg.js";
 import { newestOnly } from "./client.js";
@@ -7,7 +7,7 @@ import { within } from "./state.js";
 const chunk = 20000;
 const trials = 64;
 
-// The stretches' acceptance probabilities around their mean.
+// The acceptance probabilities of easy and hard stretches, around their mean.
 const easyOf = state => Number((state.alpha + state.spread * Math.min(state.alpha, 1 - state.alpha)).toFixed(6));
 const hardOf = state => Number((state.alpha - state.spread * Math.min(state.alpha, 1 - state.alpha)).toFixed(6));
 const chainOf = state => ({ easy: easyOf(state), hard: hardOf(state), stay: state.stay, gamma: state.gamma });
@@ -61,11 +61,11 @@ export const tokensRoom = {
     const stay = slider({ label: "Probability to stay in a stretch", least: 0.5, most: 0.99, step: 0.01, set: value => set({ stay: value }) });
     const seed = wholeNumber({ label: "Seed", least: 0, most: 2 ** 32, set: value => set({ seed: value }) });
 
-    let laws = null;    // what the engine says of the present state
+    let laws = null;    // exact results for the current state
     let iid = null;     // the counts so far
     let chain = null;
     let running = false;
-    let generation = 0; // of the state: counts of an older one are dropped
+    let generation = 0; // number of the state; counts of an older one are dropped
     let now = null;
     let counted = 0;
 
@@ -116,7 +116,7 @@ export const tokensRoom = {
       start.textContent = iid ? "Go on" : "Simulate";
       start.setAttribute("aria-pressed", "false");
     };
-    // A piece of each simulation a frame, so that the page stays free.
+    // Runs a part of each simulation per frame, so that the page stays responsive.
     async function simulate() {
       running = true;
       start.textContent = "Pause";

@@ -9,7 +9,7 @@ const height = 250;
 const bottom = 34;
 const hundred = 100;
 
-// The row with weight `wanted` at `token`; whole weights with a sum of 100.
+// Returns the row with weight `wanted` at `token`, as integers with a sum of 100.
 export function withWeight(row, token, wanted) {
   const value = Math.round(Math.min(hundred, Math.max(0, wanted)));
   const others = row.reduce((sum, weight, at) => sum + (at === token ? 0 : weight), 0);
@@ -25,10 +25,10 @@ export function withWeight(row, token, wanted) {
 
 export function rowsPicture(host, set) {
   let now = null;   // { p, q }, the weights
-  let held = null;  // what is dragged: { which, token }
+  let held = null;  // the dragged bar: { which, token }
   let size = 0;
   let width = 0;
-  let scale = 1;    // the probability at the top
+  let scale = 1;    // probability at the top of the axis
   let groups = [];
   let legend = null;
 
@@ -106,12 +106,12 @@ export function rowsPicture(host, set) {
   };
 
   return {
-    // `rows` is what the engine says of the weights in `state`.
+    // `rows` has the engine's results for the weights in `state`.
     draw(state, rows) {
       now = { p: state.p, q: state.q };
       const room = Math.max(280, Math.min(host.clientWidth || 560, 620));
       if (size !== now.p.length || (width !== room && !held)) make();
-      // The scale rests while a bar is held, so that the bar stays under the pointer.
+      // The scale does not change while a bar is held, so that the bar stays under the pointer.
       if (!held) scale = Math.min(1, Math.max(0.5, Math.ceil(10 * 1.15 * Math.max(...rows.p, ...rows.q)) / 10));
       groups.forEach((group, token) => {
         for (const [which, share] of [["p", rows.p[token]], ["q", rows.q[token]]]) {

@@ -10,7 +10,7 @@ const read = (text, like) => {
   return text !== "" && Number.isFinite(Number(text)) ? Number(text) : like;
 };
 
-// rooms: { name: { start: {...}, mend(state) } }. `mend` brings what somebody typed into what the room takes.
+// rooms: { name: { start: {...}, mend(state) } }. `mend` changes values that a user typed into allowed ones.
 export function stateOf(rooms, hash) {
   const [name, ...rest] = hash.replace(/^#/, "").split("&");
   const room = Object.hasOwn(rooms, name) ? name : Object.keys(rooms)[0];

@@ -1,4 +1,4 @@
-// Drawing. A chart is drawn anew for the width that it has, so that its letters keep their size on narrow screens.
+// Draws charts. A chart is drawn again for each width, so that its letters keep their size on narrow screens.
 
 const space = "http://www.w3.org/2000/svg";
 
@@ -13,7 +13,7 @@ export function svg(name, attributes = {}, ...children) {
 
 const margin = { left: 46, right: 12, top: 12, bottom: 40 };
 
-// About `count` round values from 0 to at least `most`.
+// Returns about `count` round values from 0 to at least `most`.
 function ticks(least, most, count) {
   const raw = (most - least) / count || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -25,7 +25,7 @@ function ticks(least, most, count) {
   return all;
 }
 
-// A figure with axes. x and y are { least, most, label }; xText says what stands at a tick of x. draw(plot) adds to plot.root by plot.x(value), plot.y(value).
+// A figure with axes. x and y are { least, most, label }; xText gives the label of a tick of x. draw(plot) adds elements to plot.root at plot.x(value), plot.y(value).
 export function figure(host, { title, x, y, height = 260, draw, legend = [], xTicks, xText = String }) {
   const width = Math.max(280, Math.min(host.clientWidth || 640, 900));
   const inner = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom };
@@ -69,14 +69,14 @@ export function line(plot, points, kind) {
   plot.root.append(svg("path", { d: path, class: `line ${kind}` }));
 }
 
-// An interval: a line from low to high with ends.
+// Draws an interval: a line from low to high with ends.
 export function whisker(plot, x, low, high, kind) {
   const [at, top, bottom, half] = [plot.x(x), plot.y(high), plot.y(low), 4];
   const end = y => `M${(at - half).toFixed(2)} ${y.toFixed(2)}H${(at + half).toFixed(2)}`;
   plot.root.append(svg("path", { d: `M${at.toFixed(2)} ${bottom.toFixed(2)}V${top.toFixed(2)}${end(top)}${end(bottom)}`, class: `whisker ${kind}` }));
 }
 
-// A value that holds from its x to that of the next point: level, then up or down at once.
+// Draws a step function: each value holds from its x to that of the next point.
 export function steps(plot, points, kind) {
   const path = points.map(([x, y], i) => (i ? `H${plot.x(x).toFixed(2)}V${plot.y(y).toFixed(2)}` : `M${plot.x(x).toFixed(2)} ${plot.y(y).toFixed(2)}`)).join("");
   plot.root.append(svg("path", { d: path, class: `line ${kind}` }));

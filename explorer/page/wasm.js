@@ -46,7 +46,7 @@ export async function startEngine(bytes) {
     return result;
   }
 
-  // Texts, or bytes, one after the other; their sizes in bytes.
+  // Writes texts, or bytes, one after the other; returns their sizes in bytes.
   const textInput = (...texts) => {
     const all = texts.map(text => (typeof text === "string" ? encoder.encode(text) : text));
     let at = engine.reserve_input(all.reduce((sum, bytes) => sum + bytes.length, 0));
@@ -57,7 +57,7 @@ export async function startEngine(bytes) {
     return all.map(bytes => bytes.length);
   };
 
-  // A task of room 1: { rule, parameter, gamma, target, draft }, rows as whole weights.
+  // Writes a task of room 1: { rule, parameter, gamma, target, draft }; rows have integer weights.
   const roundInput = task => {
     const name = encoder.encode(task.rule);
     const weights = Int32Array.from([...task.target, ...task.draft]);

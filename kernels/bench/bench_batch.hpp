@@ -134,7 +134,6 @@ BenchBatch fetch_inputs(HostMemory& host, const Memory& memory, const BenchShape
   return part;
 }
 
-/// Runs `make_inputs` in the emulator.
 void make_inputs_emulated(const BenchShape& shape, const MadeLogits& how, const BenchBatch& to);
 
 }  // namespace speclab

@@ -36,7 +36,6 @@ struct BenchMethod {
   /// Returns whether the accepted path tells which nodes were tried and refused. With traversal it does not:
   /// traversal tries other nodes before the accepted ones.
   bool path_tells() const { return of_chains || of_trees == TreeMethod::recursive_rejection; }
-  /// Returns the batch with this method set.
   TreeBatch asked_of(TreeBatch tree) const {
     tree.method = of_trees;
     return tree;
@@ -56,10 +55,10 @@ KernelLayout layout_of(const BenchMethod& method, const TreeBatch& tree);
 Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const BenchOutcome& outcome);
 std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree);
 
-/// Returns the mean outcome of trees, from what the reference met.
+/// Returns the mean outcome of trees, from the counts in `BenchVerdict::met`.
 BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts);
 
-/// Returns the mean outcome from the results or, where paths do not tell it, from the verdicts on the same
+/// Returns the mean outcome from the results or, if `path_tells` is false, from the verdicts on the same
 /// requests.
 BenchOutcome outcome_of(const BenchMethod& method, const DraftTree& tree, const BenchResults& results,
                         const std::vector<BenchVerdict>& verdicts);

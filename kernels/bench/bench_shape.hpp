@@ -36,9 +36,8 @@ struct DraftPlan {
 
 DraftPlan draft_plan(const BenchShape& shape);
 
-/// Returns the batch of a measurement for `layout_of` and `traffic_of`. Pointers are null exactly where they
-/// will be null in the measured batch, but point to no data: the batch cannot be run. For chains its
-/// VerifyBatch is the whole batch.
+/// Returns a batch for `layout_of` and `traffic_of`. The same pointers are null as in the measured batch; the
+/// others point to no data, so that the batch cannot be run. A batch of chains is its VerifyBatch alone.
 TreeBatch shape_batch(const BenchShape& shape);
 
 /// The outcome of a batch: means over the requests. A chain is a tree without branches.
@@ -63,8 +62,7 @@ struct BenchResults {
   std::vector<std::int32_t> path_of(std::int32_t request) const;
 };
 
-/// Returns the mean outcome of the results. A path is followed only as far as its nodes are children in the
-/// tree.
+/// Returns the mean outcome of the results. Follows a path only as far as its nodes are children in the tree.
 BenchOutcome outcome_of(const DraftTree& tree, const BenchResults& results);
 
 }  // namespace speclab

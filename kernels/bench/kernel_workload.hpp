@@ -30,8 +30,8 @@ struct KernelWorkloadInfo {
   /// Whether drafted tokens are the draft's likeliest instead of draws; then no draft rows are given.
   bool chosen = false;
   Filters filters{};  ///< cut-offs of every target row
-  /// See MadeLogits::spread. At 3, rows are flat: of 128,256 ids about 12,000 hold 0.9 of the probability. At
-  /// 16 about 20 do, as in text, which is what trees and cut-offs are made for.
+  /// See MadeLogits::spread. At 3, rows are flat: about 12,000 of 128,256 ids hold 0.9 of the probability. At
+  /// 16, about 20 ids do, as in real text, for which trees and cut-offs are made.
   float spread = MadeLogits{}.spread;
 };
 

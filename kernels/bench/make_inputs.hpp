@@ -66,10 +66,10 @@ struct PickArgs {
 };
 
 /// Picks each node's token from its parent's row. Drawn tokens have the largest logits after Gumbel noise is
-/// added. Siblings share the noise, so that they are drawn without replacement (Kool et al. 2019, "Stochastic
-/// beams and where to find them", section 2.3; for a single draw, Maddison et al. 2014, "A* sampling",
-/// section 2); no sums are needed. Chosen tokens have the largest logits without noise. If there are fewer
-/// ids than siblings, the token is -1. One block serves one node, with a pass for the node and one for each
+/// added, which needs no sums. Siblings share the noise, so that they are drawn without replacement (Kool et
+/// al. 2019, "Stochastic beams and where to find them", section 2.3; for a single draw, Maddison et al. 2014,
+/// "A* sampling", section 2). Chosen tokens have the largest logits without noise. If there are fewer ids
+/// than siblings, the token is -1. One block serves one node, with a pass for the node and one for each
 /// sibling before it.
 template <class T>
 struct PickDrafts : simt::KernelOf<PickArgs, 256, 4> {

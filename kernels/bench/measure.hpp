@@ -1,5 +1,5 @@
-// Measures the times of the verification kernels on a GPU, and of the operations they are compared with, at
-// one size.
+// Measures at one size how long the verification kernels, and the operations they are compared with, take on
+// a GPU.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct BenchTimes {
   /// Only for methods. If paths do not tell the outcome, only `accepted` is set.
   BenchOutcome outcome = {};
   DecisionAgreement decisions = {};  ///< agreement with the reference, on some requests
-  /// Requests whose results differ between a replay of the graph and the launch before it.
+  /// Requests on which a replay of the graph and the launch before it differ.
   int replayed_otherwise = 0;
 };
 

@@ -55,7 +55,8 @@ struct CopyBytes : simt::KernelOf<CopyArgs, moving_threads, 4> {
 struct ReadArgs {
   const simt::Vector16* from;
   std::int64_t vectors;
-  /// [blocks] exclusive or of all words: the compiler could remove a read whose result is not used.
+  /// [blocks] the exclusive or of all words that a block read. Without a result the compiler could remove the
+  /// reads.
   std::uint32_t* parity;
 };
 

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(Kernel::threads, Kernel::min_blocks)
   Kernel{}(args);
 }
 
-/// The launch features of a device, asked once per device. Clusters and early launches came with compute
+/// The launch features of a device, queried once per device. Clusters and early launches came with compute
 /// capability 9.0, but not every later device has clusters.
 struct DeviceLaunches {
   bool clusters = false;

@@ -76,8 +76,8 @@ class DeviceBatch {
   template <class T>
   T* copy(T* host, std::size_t count) {
     if (host == nullptr) return nullptr;
-    // The copy is misaligned exactly as on the host: kernels read rows that are not aligned to 16 bytes in
-    // another way.
+    // The copy is misaligned exactly as on the host, because kernels read rows that are not aligned to 16
+    // bytes in another way.
     const std::size_t off = reinterpret_cast<std::uintptr_t>(host) % 16;
     kept_.push_back(device_copy(reinterpret_cast<const unsigned char*>(host), count * sizeof(T), off));
     return reinterpret_cast<T*>(kept_.back().get() + off);
@@ -164,8 +164,8 @@ void run_host_batch_on_gpu(Implementation implementation, const VerifyBatch& hos
   const auto workspace = device_array<unsigned char>(bytes);
   const OwnedStream stream = make_stream();
   const auto run = [&] { run_on_gpu(implementation, device.batch, workspace.get(), stream.get()); };
-  // The first run works on memory that nobody has written, for compute-sanitizer's initcheck; the second on
-  // absurd numbers. The launch before a capture may load the kernels, which a capture must not.
+  // The first run uses unset scratch, which compute-sanitizer's initcheck needs; the second one scratch full
+  // of absurd numbers. The launch before a capture may load the kernels, which a capture must not.
   run();
   SPECLAB_CUDA(cudaMemsetAsync(workspace.get(), absurd_byte, bytes, stream.get()));
   if (how == GpuLaunch::graph) {

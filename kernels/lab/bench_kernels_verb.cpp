@@ -136,30 +136,28 @@ Verb bench_kernels_verb() {
       .sentence = "measure the verification kernels on this machine's GPU",
       .line = "speclab bench kernels [options]",
       .about =
-          R"(Times the verification kernels on this machine's GPU, all of them in random order in one run,
-beside what the device allows at the same size: an empty launch and two, two copies and a read of
-the logits' bytes, and no verification at all. Each row has median and 99th percentile, the bytes
-that the method has to move, their rate and its share of the copy's, how many times as long other
-methods take, and the total variation between its output and the target (of ours, what single
-precision leaves). Logits are made on the device so that target and draft overlap by alpha in the
-mean.
+          R"(Measures the verification kernels on this machine's GPU. For comparison it also measures one and two
+empty launches, two copies and a read of the logits' bytes, and accepting everything without
+verification. All methods run in random order in one run.
 
-Vocabularies: 32,000 (Llama 2, Mistral 7B), 128,256 (Llama 3), 151,936 (Qwen 2.5), 256,000
-(Gemma). Without --sizes, --quick or --full the sweep goes through B = 32, gamma = 4, V = 128,256
-along requests (1 to 256), gamma (1 to 16) and vocabulary, and has the corners {1, 256} x {1, 16}
-x {32,000, 256,000}: all in the first --dtype and at alpha 0.7 (or the first); other dtypes along
-requests, other alphas at the centre. The others are products of sizes, dtypes and alphas. Sizes
-that do not fit the device's memory are listed as left out.
+Each row has the median and the 99th percentile of the time, the bytes that the method must move,
+their rate and its share of the copy's rate, how many times as long other methods take, and the total
+variation between the output and the target (for exact methods the effect of single precision).
+Logits are made on the device, with a mean overlap of target and draft of alpha.
 
---workload says what requests are: chains of drafted tokens, chains whose target has cut-offs, or
-trees, of which gamma counts nodes (26 and 60 along that axis) and all requests have one, of the
-likeliest nodes. Rows of cut-offs and trees are peaked, as after text; those of chains are flat.
+By default the sizes lie on three axes through B = 32, gamma = 4, V = 128,256: requests (1 to 256),
+gamma (1 to 16), and vocabulary: 32,000 (Llama 2, Mistral 7B), 128,256 (Llama 3), 151,936 (Qwen 2.5),
+256,000 (Gemma). The corners {1, 256} x {1, 16} x {32,000, 256,000} are added. These use the first
+--dtype and alpha 0.7 (or the first alpha); other dtypes run along requests, other alphas at the
+centre. --sizes, --quick and --full run every combination of size, dtype and alpha instead. Sizes that
+do not fit into the device's memory are listed as left out.
 
---dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes
-of each implementation in an emulator against the reference. With --out: result.json, and of
-measurements results.csv and a short table for documents (table.md).
-Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad input
-and without a GPU, 130 interrupted.)",
+A tree has gamma nodes (26 and 60 on that axis); all requests share one tree of the likeliest nodes.
+Rows of cut-offs and trees are as peaked as in text, rows of chains are flat.
+
+--out writes result.json and, after a measurement, results.csv and a short table (table.md).
+Exit code: 0; 1 if CUDA fails at some size, or a dry run finds something invalid; 2 for bad input or
+without a GPU; 130 after an interrupt.)",
       .examples = R"(  speclab bench kernels --out kernels/results/my-gpu
   speclab bench kernels --sizes "1,4,128256;64,4,128256" --dtype bf16 --cache flushed
   speclab bench kernels --full --baselines fused --repetitions 50 --json
@@ -167,21 +165,27 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --dry-run --memory-gib 80
 )",
       .run = bench_kernels_main};
+  verb.section("Sizes");
   verb.add<std::string>("sizes B,G,V", "requests, gamma and vocabulary; ';' separates several sizes");
   verb.add("quick", "use two sizes and few repetitions: a trial run, not a measurement");
-  verb.add("full", "measure all combinations of the axes: 1,080 points of chains");
+  verb.add("full", "measure all combinations of the axes: 1,080 for chains");
   verb.add<std::string>("workload NAME,...", "chains",
-                        fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
+                        fmt::format("kinds of requests, or all: {}", workload_names()).c_str());
   verb.add<std::string>("dtype NAME,...", "bf16,f32", "types of the logits: bf16, f32, f16");
-  verb.add<std::string>("alpha NUMBER,...", ".3,.7,.9", "overlap of target and draft");
+  verb.add<std::string>("alpha NUMBER,...", ".3,.7,.9", "mean overlap of target and draft, 0.05 to 0.99");
+  verb.section("Measurement");
   verb.add<std::string>("baselines NAME,...", "all",
-                        fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
+                        fmt::format("methods to measure, or all: {}", method_names()).c_str());
   verb.add<std::string>("cache NAME,...", "hot,flushed", "second-level cache: hot, flushed, or both");
   verb.add<int>("repetitions", "how often each method is measured (default: 200; --quick: 20)");
+  verb.section("Dry run");
+  verb.add("dry-run",
+           "without a GPU: check the launches of every size, count bytes, and compare small sizes in an "
+           "emulator with the reference");
+  verb.add<double>("memory-gib", 141, "memory in GiB of the device that a dry run assumes");
+  verb.section("Output");
   verb.add<std::string>("out FOLDER", "folder for the files (default: none are written)");
   verb.add("json", "print JSON instead of tables");
-  verb.add("dry-run", "check everything that needs no GPU");
-  verb.add<double>("memory-gib", 141, "memory of the device that a dry run assumes");
   return verb;
 }
 

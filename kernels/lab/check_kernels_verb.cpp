@@ -58,40 +58,44 @@ int check_kernels_main(const Values& values) {
 }  // namespace
 
 Verb check_kernels_verb() {
-  Verb verb{
-      .name = "kernels",
-      .sentence = "test the verification kernels, on a GPU or in the emulator",
-      .line = "speclab check kernels [options]",
-      .about =
-          R"(Tests the verification kernels. Decisions: against a reference in double precision, with the same
-random numbers; where the reference is within 1e-5 of deciding otherwise, single precision may,
-and such cases are counted. Bits: the same alone, in other batches, again. Edges: equal and
-disjoint distributions, -inf, NaN, uniforms at 0 and 1, ragged lengths and more. Distributions:
-emitted tokens jointly (Pearson's chi-squared, G) and each given those before it against the
-target's rows, one round's tokens and accepted lengths against its distribution, followed along
-every branch, and the share of first tokens that are accepted against sum min(p, q). p-values are
-adjusted (Holm) so that the chance of a false alarm is the level. Implementations that are not
-exact have to fail the tests of distributions: they are reported as refuted, with the total
-variation of their rule.
-On the GPU with 1,000,000 requests for each distribution; --emulate runs the same kernels in an
-emulator on the CPU with 4,000, --dry-run lists the tests.
-Exit code: 0 when exact ones pass and the others are refuted, 1 otherwise, 2 for bad input and
-without a GPU, 130 interrupted.)",
-      .examples = R"(  speclab check kernels
+  Verb verb{.name = "kernels",
+            .sentence = "test the verification kernels, on a GPU or in the emulator",
+            .line = "speclab check kernels [options]",
+            .about =
+                R"(Tests whether the verification kernels are right, in four ways.
+
+Decisions equal those of a reference in double precision that gets the same random numbers. If the
+reference is within 1e-5 of the other decision, single precision may decide otherwise; such cases
+are counted. Bits are the same for a request alone, in other batches, and when repeated. Edge cases
+have the results that must follow: equal and disjoint distributions, -inf, NaN, uniforms of 0 and 1,
+ragged lengths and more. Distributions are tested: emitted tokens jointly (Pearson's chi-squared, G)
+and each given those before it, against the target's rows; one round's tokens and accepted lengths,
+against the distribution of the round (all branches); the share of first tokens accepted, against
+sum min(p, q). Holm's method adjusts the p-values, so that --level is the chance of any false alarm.
+
+An implementation that is not exact must fail the tests of distributions. It is reported as refuted,
+with the total variation between its rule's output and the target.
+
+Exit code: 0 if exact implementations pass and the others are refuted, 1 otherwise, 2 for bad input
+or without a GPU, 130 after an interrupt.)",
+            .examples = R"(  speclab check kernels
   speclab check kernels --emulate
   speclab check kernels --implementation fused --dtype f16 --requests 10000000
   speclab check kernels --dry-run
 )",
-      .run = check_kernels_main};
-  verb.add("emulate", "run in the emulator, without a GPU");
-  verb.add("dry-run", "list the tests");
+            .run = check_kernels_main};
+  verb.section("Where");
+  verb.add("emulate", "run the kernels in an emulator on the CPU, without a GPU");
+  verb.add<int>("threads", 0, "threads of the emulator; 0: all cores");
+  verb.section("Tests");
   verb.add<std::string>("implementation NAME", "all", "implementation to test, or all");
-  verb.add<std::int64_t>("requests",
-                         "requests in each test of a distribution (default: 1000000; --emulate: 4000)");
   verb.add<std::string>("dtype NAME,...", "f32,bf16",
                         "types of the logits: f32, bf16, f16; distributions are tested with the first");
-  verb.add<double>("level", 0.001, "probability of a false alarm");
-  verb.add<int>("threads", 0, "threads of the emulator; 0: all cores");
+  verb.add<std::int64_t>("requests",
+                         "requests in each test of a distribution (default: 1000000; --emulate: 4000)");
+  verb.add<double>("level", 0.001, "probability of any false alarm about exact implementations");
+  verb.section("Output");
+  verb.add("dry-run", "list the tests and run none");
   verb.add("json", "print JSON");
   return verb;
 }

@@ -1,4 +1,4 @@
-// Checks decisions against the reference, and that they have the same bits wherever they are made.
+// Checks that decisions agree with the reference, and that they have the same bits wherever they are made.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -21,7 +21,7 @@ namespace speclab {
 
 namespace {
 
-/// Logits and probabilities of every row of a model. The number of a row is the token before it.
+/// Logits and probabilities of every row of a model. Row x follows token x.
 struct MadeModel {
   std::vector<std::vector<float>> logits;
   ExactTable<double> table;
@@ -60,11 +60,11 @@ MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*sid
 /// The results of all requests.
 struct Sample {
   std::vector<std::int32_t> accepted;  ///< -1: a result without a token
-  /// gamma + 1 tokens per request; those after the emitted ones come from plain decoding.
+  /// gamma + 1 tokens per request: the emitted ones, then tokens sampled from the target alone.
   std::vector<Token> tokens;
 };
 
-/// Fills in the rows and drafted tokens of every request; each row follows from the drafted token before it.
+/// Fills in the rows and drafted tokens of every request; each row depends on the drafted token before it.
 void fill(RequestBatch& host, const DistributionCase& distribution, const Tables& tables,
           std::uint32_t first_trial) {
   std::vector<double> scratch;
@@ -88,8 +88,8 @@ void fill(RequestBatch& host, const DistributionCase& distribution, const Tables
   }
 }
 
-/// Writes the tokens of a round with drafted tokens `drafted`, filled up to gamma + 1 by plain decoding.
-/// Returns the number accepted, or -1 for a result without a token.
+/// Writes the tokens of a round with drafted tokens `drafted`, followed by tokens sampled from the target
+/// alone, gamma + 1 in all. Returns the number accepted, or -1 for a result without a token.
 std::int32_t keep(const DistributionCase& distribution, const Tables& tables, std::uint32_t trial,
                   const Token* drafted, const RequestResult& result, Token* tokens) {
   if (result.accepted < 0 || result.accepted > distribution.gamma || result.next < 0 ||

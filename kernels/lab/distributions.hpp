@@ -1,4 +1,4 @@
-// Compares distributions of the tokens that kernels emit with distributions computed from the rows.
+// Tests the distributions of the tokens that kernels emit against those computed from the rows.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// One test of a distribution, over a small vocabulary, in which every row depends on the token before it.
+/// One test of a distribution, over a small vocabulary. Every row depends on the token before it.
 struct DistributionCase {
   std::int32_t vocab = 8;
   std::int32_t gamma = 3;
@@ -32,12 +32,12 @@ struct DistributionTests {
 /// Returns whether the rule keeps the target's distribution.
 bool keeps_distribution(KernelRule method);
 
-/// Tests emitted tokens, which are filled up to gamma + 1 by plain decoding of the target if the round ended
-/// before. All tokens jointly (Pearson, G), and each token given those before it, are compared with plain
-/// decoding; accepted lengths and emitted tokens with the distribution of one round, followed along every
-/// branch; the share of first tokens that are accepted with sum min(p, q). With `exact` false, tests that
-/// need the rule's own round distribution are skipped. Rules that do not keep the target's distribution are
-/// compared only with their own.
+/// Tests emitted tokens, after completing each request to gamma + 1 tokens by sampling from the target alone.
+/// Tests all tokens jointly (Pearson, G), and each token given those before it, against the target's
+/// distribution; accepted lengths and emitted tokens against the distribution of one round, computed over all
+/// branches; and the share of first tokens that are accepted against sum min(p, q). If `exact` is false, the
+/// tests that need the rule's own round distribution are skipped. Rules that do not keep the target's
+/// distribution are tested against their own only.
 DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
                                     Implementation implementation, bool exact, std::uint64_t requests,
                                     std::int32_t requests_a_batch);

@@ -1,4 +1,4 @@
-// Checks inputs at the edges of what is allowed, and beyond: each edge is one request or a few, with the
+// Checks inputs at and beyond the bounds of what is allowed: each edge is one request or a few, with the
 // result that must follow.
 #include <fmt/format.h>
 
@@ -76,7 +76,7 @@ auto rejected_for(Token id) {
 /// Uniforms that decide position 0 with u = 0.
 const std::vector<double> low{0, 0, 0, 0.5};
 
-/// Edges in where target and draft have their probability.
+/// Edges of rows in which only some ids have probability, or target and draft are equal or disjoint.
 std::vector<Edge> edges_of_mass() {
   std::vector<Edge> all{
       {"target = draft: everything is accepted",
@@ -99,14 +99,14 @@ std::vector<Edge> edges_of_mass() {
        one_hot(7),
        [](const Results& found) { return found[0].accepted >= 1; },
        {0.999, 0.5, 0.5, 0.5}},
-      {"a draft that the target gives no mass is rejected at u = 0", drafted_logit(true, -infinity), rejected,
-       low},
-      {"a draft that the draft gives no mass is rejected and counted", drafted_logit(false, -infinity),
+      {"a drafted token of target probability 0 is rejected at u = 0", drafted_logit(true, -infinity),
+       rejected, low},
+      {"a drafted token of draft probability 0 is rejected and counted", drafted_logit(false, -infinity),
        rejected_with(flag_zero_draft_probability), low}};
   return all;
 }
 
-/// Inputs that no kernel can use.
+/// Inputs that are invalid: ids out of range, NaN, infinite logits.
 std::vector<Edge> broken_inputs() {
   std::vector<Edge> all;
   for (const Token id : {-1, odd_vocab, std::numeric_limits<Token>::max()}) {
@@ -125,9 +125,9 @@ std::vector<Edge> broken_inputs() {
                      invalid});
     }
   }
-  all.push_back({"a target row without mass: no id, a flag",
+  all.push_back({"a target row that sums to 0: no id, a flag",
                  [](RequestBatch& host) { only(host, true, [](Token) { return false; }); }, invalid});
-  all.push_back({"NaN behind a rejection does no harm",
+  all.push_back({"NaN after a rejection does no harm",
                  [](RequestBatch& host) {
                    drafted_logit(true, -infinity)(host);
                    host.set(true, 0, 2, 1, nan_logit);
@@ -139,11 +139,12 @@ std::vector<Edge> broken_inputs() {
 std::vector<Edge> edges_of_shapes() {
   std::vector<Edge> all;
   for (const double u : {0.0, 1.0}) {
-    all.push_back({fmt::format("u = {} picks the {} id with mass", u, u == 0 ? "first" : "last"),
-                   [](RequestBatch& host) { only(host, true, [](Token id) { return id >= 2 && id <= 8; }); },
-                   rejected_for(u == 0 ? 2 : 8),
-                   {u},
-                   {1, 0, odd_vocab}});
+    all.push_back(
+        {fmt::format("u = {} picks the {} id of positive probability", u, u == 0 ? "first" : "last"),
+         [](RequestBatch& host) { only(host, true, [](Token id) { return id >= 2 && id <= 8; }); },
+         rejected_for(u == 0 ? 2 : 8),
+         {u},
+         {1, 0, odd_vocab}});
   }
   all.push_back({"gamma = 0", nothing_more, rejected, {}, {5, 0, odd_vocab}});
   all.push_back({"ragged lengths, and lengths out of range",
@@ -168,12 +169,12 @@ std::vector<Edge> edges_of_shapes() {
 
 std::vector<Edge> edges_of_options() {
   std::vector<Edge> all;
-  all.push_back({"drafts that were certain",
+  all.push_back({"certain drafts",
                  [](RequestBatch& host) { host.batch.draft.data = nullptr; },
                  anything,
                  {},
                  {8, drafts, odd_vocab}});
-  all.push_back({"temperatures, 0 among them, and cut-offs",
+  all.push_back({"temperatures (0 among them) and cut-offs",
                  [](RequestBatch& host) {
                    std::vector<float> temperature;
                    std::vector<float> cutoff;
@@ -215,14 +216,14 @@ std::vector<Edge> edges_of_options() {
                    host.batch.top_p = {host.keep(std::vector<float>{1.5F}), nullptr, 0, 0};
                  },
                  invalid});
-  all.push_back({"sums that came with the logits",
+  all.push_back({"log-sum-exps given with the logits",
                  [](RequestBatch& host) {
                    for (const bool of_target : {true, false}) {
                      std::vector<float> sums;
                      for (std::int32_t i = 0; i < host.batch.positions_of(of_target); ++i) {
                        std::vector<double> row;
                        for (Token id = 0; id < odd_vocab; ++id) {
-                         // Every format has whole numbers.
+                         // Every format represents these integers exactly.
                          row.push_back((id * (of_target ? 3 : 2) + i) % 5);
                          host.set(of_target, 0, i, id, static_cast<float>(row.back()));
                        }

@@ -40,7 +40,7 @@ struct MadeRequest {
   const MadeRows& rows_at(std::int32_t node) {
     std::optional<MadeRows>& made = rows[list_index(node)];
     if (!made) {
-      // Rows after those by which the noise was chosen.
+      // The noise was tuned on rows below 100, so these are others.
       constexpr std::int64_t first = 100;
       const std::int64_t row = first + std::int64_t{request} * (tree.size() + 1) + node + 1;
       made = made_rows(how, row, ids, Dtype::f32, workload.filters);

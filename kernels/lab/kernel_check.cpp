@@ -141,7 +141,7 @@ std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, distribution_title(distribution),
                                   dtype_name(distribution.dtype), options.requests,
-                                  info.exact ? "has to pass" : "has to be refuted"));
+                                  info.exact ? "must pass" : "must be refuted"));
     }
   }
   return lines;

@@ -40,12 +40,12 @@ struct KernelCheckRow {
 /// run it, or is empty.
 KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, const VerifyBatch& batch);
 
-/// Returns a function that runs a place's kernels on batches in host memory. `variation` 0 is the usual way.
-/// Others must give the same bits: other orders of threads in the emulator, replay of a CUDA graph on the
-/// GPU.
+/// Returns a function that runs kernels at `place` on batches in host memory. `variation` 0 is the usual
+/// order. Others must give the same bits: other orders of threads in the emulator, replay of a CUDA graph on
+/// the GPU.
 BatchRunner runner_of(CheckPlace place, int variation = 0);
 
-/// Returns the number of variations that a place has besides the usual way.
+/// Returns the number of variations above 0 at a place.
 int variations_of(CheckPlace place);
 
 /// Checks decisions over shapes, formats and rules against the reference of each implementation.

@@ -76,7 +76,7 @@ DryPoint dry_point(const KernelPoint& point, Expectations& expectations, const D
 
 /// Runs one small batch by one method in the emulator.
 EmulatedRow emulated_row(const BenchMethod& method, KernelWorkload workload, Dtype dtype) {
-  // The vocabulary is of two tiles, and 16-byte loads do not divide it.
+  // The vocabulary takes two tiles, and its size is no multiple of a 16-byte load.
   BenchShape shape{6, 3, 8999, dtype, workload};
   const KernelWorkloadInfo& info = info_of(workload);
   // If a block has only a small piece of a tile, most of its threads have no logit, and the least of the

@@ -70,7 +70,7 @@ std::vector<Table> shown(std::vector<std::vector<Table>> groups, std::size_t max
     for (Table& table : group) {
       if (table.rows.empty()) continue;
       if (max_rows > 0 && table.rows.size() > max_rows) {
-        table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - max_rows);
+        table.note = fmt::format("{} further rows; --json or --out has all", table.rows.size() - max_rows);
         table.rows.resize(max_rows);
       }
       tables.push_back(std::move(table));
@@ -197,16 +197,16 @@ Page kernel_text(const KernelReport& report, std::size_t max_rows) {
              {left_out_table(report.left_out)}},
             max_rows),
       {fmt::format(
-           "Medians and 99th percentiles of {} replays of a CUDA graph that holds the whole method, by "
-           "CUDA events, all methods in random order within each repetition. CUDA events resolve about "
-           "half a microsecond.",
+           "Medians and 99th percentiles over {} replays of a CUDA graph of the whole method, timed by CUDA "
+           "events, which resolve about half a microsecond. Each repetition runs all methods in random "
+           "order.",
            report.repetitions),
-       "hot: the method has just run on the same data; flushed: a buffer of twice the second-level cache was "
-       "written before. MB are bytes that the algorithm has to move, as counted, not as measured; % copy is "
-       "their rate over that of the faster of two copies of the logits' bytes at the same size and cache "
-       "mode. Bytes of traversal are expected ones, of rows that overlap as much: its results do not say "
+       "hot: the method has just run on the same data; flushed: a buffer larger than the second-level cache was "
+       "read before. MB: bytes that the algorithm must move, counted, not measured. % copy: the rate of these "
+       "bytes divided by that of the faster of two copies of the logits at the same size and cache mode. "
+       "Bytes of traversal are expected values for rows of the same overlap, because its results do not say "
        "which nodes it tried.",
-       "x columns: how many times as long the other takes. TV: total variation between the distribution of the first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
+       "x columns: the time of that method divided by this one's. TV: total variation between the distribution of the first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
 }
 
 Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
@@ -215,18 +215,19 @@ Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
       shown({layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)},
             max_rows),
-      {fmt::format("Nothing was measured. {} configurations checked, {} problems; {} of {} points need more "
-                   "than {} GiB (assumed) and are left out.",
-                   report.configurations, report.problems, report.left_out, report.points.size(),
-                   report.assumed_memory_gib),
+      {fmt::format(
+           "Nothing was measured. {} configurations were checked, with {} problems. {} of {} points need "
+           "more than the assumed {} GiB and are left out.",
+           report.configurations, report.problems, report.left_out, report.points.size(),
+           report.assumed_memory_gib),
        fmt::format(
-           "MB moved are those of tokens that are accepted independently at every position with probability "
-           "alpha, and in trees as rules in double accept them, on {} requests with rows of at most {} ids "
-           "whose overlap is alpha.",
+           "MB moved are expected values. In chains each token is accepted independently with probability "
+           "alpha. For trees they are means over {} simulated requests, by the rule in double, on rows of at "
+           "most {} ids whose overlap is alpha.",
            expected_requests, max_expected_ids),
-       "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
-       "read: caches serve the difference. Within band: the reference is so close to an edge that single "
-       "precision may decide either way."});
+       "Bytes loaded: those that the emulator's threads load. Bytes counted: those that the algorithm must "
+       "read; caches serve the difference. Within band: the reference is so close to the other decision that "
+       "single precision may decide either way."});
 }
 
 std::string kernel_csv(const KernelReport& report) {

@@ -1,5 +1,5 @@
-// The results of `speclab bench kernels` and of its dry run: plain structs, from which JSON, tables, figures
-// and Markdown are made.
+// The results of `speclab bench kernels` and of its dry run, as structs from which JSON, tables, figures and
+// Markdown are made.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct KernelPoint : BenchShape {
 enum class CacheMode { hot, flushed };
 const char* words(CacheMode mode);
 
-/// implementation: a program that verifies; ceiling: an operation that shows what the device allows; floor:
-/// skipping verification, which is the least time possible.
+/// implementation: a program that verifies. ceiling: an operation that shows what the device allows. floor:
+/// skipping verification, the least possible time.
 enum class MethodKind { implementation, ceiling, floor };
 
 struct VerificationRow : KernelPoint {

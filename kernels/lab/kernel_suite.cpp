@@ -197,7 +197,7 @@ class KernelSuite {
   }
 
   bool fits(const KernelPoint& point, const BenchTask& task) {
-    // The driver uses some of the memory, and the buffer that flushes the cache some.
+    // The driver uses some of the memory, and so does the buffer that flushes the cache.
     const double memory =
         0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
     const auto bytes = static_cast<double>(bench_bytes(point, task.methods).total());
@@ -249,11 +249,12 @@ class KernelSuite {
         for (BenchTimes& times : measured.times) {
           if (times.replayed_otherwise > 0) {
             ++report_.failures;
-            leave_out(point, times.name.c_str(),
-                      fmt::format(
-                          "{} of {} requests ended otherwise when the graph that was timed was replayed than "
-                          "when it was launched: the times say nothing",
-                          times.replayed_otherwise, point.requests));
+            leave_out(
+                point, times.name.c_str(),
+                fmt::format(
+                    "{} of {} requests have another result in the timed graph than in the launch before it: "
+                    "the times are meaningless",
+                    times.replayed_otherwise, point.requests));
           }
           const BenchMethod* const method = find_named(task.methods, times.name);
           if (method == nullptr || method->path_tells()) continue;
@@ -264,10 +265,10 @@ class KernelSuite {
         for (VerificationRow& row : verification_rows(point, task, measured, distributions)) {
           if (row.different > 0) {
             ++report_.failures;
-            leave_out(
-                point, row.method.c_str(),
-                fmt::format("{} of {} requests decided otherwise than the reference: the times say nothing",
-                            row.different, row.compared));
+            leave_out(point, row.method.c_str(),
+                      fmt::format(
+                          "{} of {} requests were not decided as by the reference: the times are meaningless",
+                          row.different, row.compared));
           }
           report_.verification.push_back(std::move(row));
         }

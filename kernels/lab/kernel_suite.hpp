@@ -1,5 +1,5 @@
-// `speclab bench kernels`: measures how fast verification kernels are on this machine's GPU, beside what the
-// GPU allows.
+// `speclab bench kernels`: measures how fast the verification kernels are on this machine's GPU, and how fast
+// the GPU could be.
 #pragma once
 
 #include <string>

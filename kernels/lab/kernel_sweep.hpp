@@ -11,7 +11,7 @@
 namespace speclab {
 
 enum class SweepKind {
-  axes,  ///< through a centre along each axis, and the corners
+  axes,  ///< along each axis through a centre, and the corners
   fast,  ///< two sizes
   full,  ///< all combinations
   given  ///< the sizes in `sizes`
@@ -45,8 +45,8 @@ std::vector<Dtype> parse_dtypes(const std::string& text);
 /// Parses ".3,.7". Throws UsageError for numbers outside 0.05 to 0.99.
 std::vector<double> parse_alphas(const std::string& text);
 
-/// Parses "fused,baseline", or with `with_all` also "all", to places in `known`, each once. Throws UsageError
-/// for an unknown name, with a suggestion.
+/// Parses "fused,baseline", or with `with_all` also "all", and returns indices into `known`, each once.
+/// Throws UsageError for an unknown name, with a suggestion.
 std::vector<std::size_t> parse_names(const std::string& option, const std::string& text,
                                      const std::vector<std::string>& known, bool with_all = true);
 

@@ -34,7 +34,7 @@ MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, 
 /// bisection, before rounding; 0 if filters leave less. alpha is in (0, 1).
 float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters = {});
 
-/// Distances of first tokens, as means over rows by which the noise was not chosen.
+/// Distances of the first token's distribution: means over rows on which the noise was not tuned.
 struct MadeDistributions {
   double overlap = 0;  ///< the resulting acceptance rate
   /// Total variation between the target and the output: of our kernels, because of single precision, and of

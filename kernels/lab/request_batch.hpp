@@ -15,7 +15,6 @@ namespace speclab {
 /// Verifies a batch in host memory, in the emulator or on a GPU, and leaves the results in it.
 using BatchRunner = std::function<void(Implementation, const VerifyBatch&)>;
 
-/// The result of a request.
 struct RequestResult {
   std::int32_t accepted = 0;
   Token next = 0;

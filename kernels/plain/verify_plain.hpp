@@ -1,5 +1,5 @@
-// The first kernel: one thread per request runs the reference's own function. It is slow (one thread reads a
-// whole row), but proves that core/ decides alike on both processors; faster kernels are compared with it.
+// The simplest kernel: one thread per request runs the reference's own function. It is slow (one thread reads
+// a whole row), but shows that core/ decides alike on CPU and GPU; faster kernels are compared with it.
 #pragma once
 
 #include <vector>

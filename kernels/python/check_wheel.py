@@ -16,9 +16,9 @@ from pathlib import Path
 
 TAG = "manylinux_2_28_x86_64"
 FILE = "speclab_kernels/libspeclab_kernels.so"
-# Every machine that a wheel with this tag is for has these: PEP 600's list, without the C++ library, which the wheel contains.
+# Libraries that every machine for this tag has: PEP 600's list, without the C++ library, which the wheel contains.
 NEEDED = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
-# A driver without devices, with the functions that the CUDA runtime calls before it looks for devices.
+# A stub of a driver without devices, with the functions that the CUDA runtime calls before it looks for devices.
 DRIVER = """
 #include <stdlib.h>
 #include <string.h>

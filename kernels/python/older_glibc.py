@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes stand-ins for this machine's C library that know only what an older one knew, so that programs linked with them run on older machines.
+"""Makes stub libraries with the functions and versions of an older C library, so that programs linked with them run on older machines.
 
     older_glibc.py 2.28 FOLDER      then: g++ -shared -L FOLDER ...
 
-glibc keeps older versions of its functions, and the linker takes the newest: the stand-ins offer of each function the newest version that the older
-library had. Needs objdump and gcc. Nothing runs with the stand-ins: a program finds the C library of its own machine. Functions that glibc 2.34 moved
+glibc keeps older versions of its functions, and the linker takes the newest: the stubs offer, for each function, the newest version that the older
+library had. Needs objdump and gcc. Nothing runs with the stubs: a program finds the C library of its own machine. Functions that glibc 2.34 moved
 into libc.so.6 from libpthread, libdl and librt are looked up in all libraries of a process, so that those three must be linked, too. If a function is
 younger than the older library, linking fails.
 Exit codes: 0; 2 wrong arguments, or this machine's C library has no older versions.

@@ -9,8 +9,8 @@
 #if defined(__CUDACC__)
 #define SPECLAB_DEVICE __device__
 #define SPECLAB_UNROLL _Pragma("unroll")
-/// Keeps a loop rolled that a block runs once or twice: fetching instructions that run once takes longer than
-/// running them.
+/// Prevents the unrolling of a loop that a block runs once or twice: fetching unrolled instructions takes
+/// longer than running them.
 #define SPECLAB_ROLLED _Pragma("unroll 1")
 #else
 #define SPECLAB_DEVICE

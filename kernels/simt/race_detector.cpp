@@ -88,9 +88,9 @@ struct Region {
 };
 
 struct ThreadState {
-  std::optional<Clock> own;     ///< the thread's clock since the last barrier, if it is beyond its block's
-  std::optional<Clock> fenced;  ///< the clock at its last fence, which its additions hand on
-  std::optional<Clock> added;   ///< the clocks that its additions have read; known after its next fence
+  std::optional<Clock> own;  ///< the thread's clock since the last barrier, if it is later than its block's
+  std::optional<Clock> fenced;  ///< the clock at its last fence, which its fetch_adds pass on
+  std::optional<Clock> added;   ///< the clocks that its fetch_adds have read; its own after its next fence
   std::uint16_t fence = 0;
 };
 
@@ -136,7 +136,7 @@ struct RaceDetector::State {
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages;
   std::pair<std::uintptr_t, Page*> last_page{~std::uintptr_t{0}, nullptr};
-  /// For each address, the clock that additions to it have handed on in this launch.
+  /// For each address, the clock that fetch_adds to it have passed on in this launch.
   std::unordered_map<std::uintptr_t, Clock> handed_on;
   std::vector<Race> races;
   std::set<std::pair<std::uintptr_t, std::uintptr_t>> reported;

@@ -1,12 +1,13 @@
 // Finds unordered accesses to memory in kernels that run in the emulator.
 //
-// An access happens before another if one thread makes both, or if a barrier of the block or cluster, the end
-// of a launch, wait_for_previous, or a fence and an addition on each side lie between them: these are the
-// guarantees of CUDA's memory model. Neither shuffles nor the order of blocks within a launch order accesses;
-// nor do two launches if the later may start early. Two accesses to a byte are a race if at least one writes
-// and neither happens before the other, in whatever order the emulator ran them. (Flanagan and Freund 2009,
-// "FastTrack", with epochs that a block's threads share, since all of them pass each barrier.) A block of a
-// cluster must also have started before another touches its shared memory, and must not have ended.
+// An access happens before another if one thread makes both, or if one of these lies between them: a barrier
+// of the block or cluster, the end of a launch, wait_for_previous, or a fence and a fetch_add on each side.
+// CUDA's memory model guarantees this. Neither shuffles nor the order of blocks within a launch order
+// accesses; nor do two launches if the later may start early. Two accesses to a byte are a race if at least
+// one writes and neither happens before the other, in whatever order the emulator ran them. (Flanagan and
+// Freund 2009, "FastTrack", with epochs that a block's threads share, since all of them pass each barrier.) A
+// block of a cluster must also have started before another touches its shared memory, and must not have
+// ended.
 //
 // Code that is compiled to report accesses (tests/kernels/races) reports them; the emulator reports
 // everything else.
@@ -29,7 +30,7 @@ struct Race {
   const void* code[2];  ///< code addresses of the accesses; the second may be null
 };
 
-/// Operations that the detector ignores, as if the kernels did not have them.
+/// Operations that the detector ignores, as if the kernels did not have them: tests plant faults with these.
 struct WithoutOrder {
   bool fences = false;
   bool waits = false;
@@ -51,8 +52,8 @@ class RaceDetector : public Observer {
 
   /// Returns one race for each pair of places in the code.
   const std::vector<Race>& races() const;
-  /// Returns the number of bytes checked. A test asks for it, so that a detector to which nothing is reported
-  /// does not pass for a kernel without races.
+  /// Returns the number of bytes checked, so that a test can tell a kernel without races from a detector that
+  /// got no reports.
   std::uint64_t checked_bytes() const;
   /// Return the largest number of barriers that any block, or cluster, has passed in a launch.
   int block_barriers() const;

@@ -1,14 +1,14 @@
 // Simulates rounds of independent acceptances (core/round/iid_lengths.hpp). A thread block takes a share of
-// one piece of one batch. Each Philox block serves two rounds; the threads stride over these blocks and
-// count in columns of shared memory, one per thread, so that counting needs no atomics until the share is
-// done.
+// one piece (at most 2^20 rounds, core/round/batches.hpp) of one batch. Each Philox block serves two rounds;
+// the threads stride over these blocks and count in columns of shared memory, one per thread, so that
+// counting needs no atomics until the share is done.
 //
 // Instructions bound its speed. It reads only thresholds, in shared memory, and writes only gamma + 1
 // counters per thread block. A Philox block is 20 multiplications to 64 bits and 20 exclusive ors of three
 // numbers; its keys are the same for all threads. In all the loop has 170 PTX instructions (nvcc 13.0, sm_90;
-// some of them only name a value), and 9 more per round for each threshold that its warp looks at: the
-// slowest lane decides, and nearly always it looks at all gamma. At gamma = 5 this makes 130 per round, with
-// no byte of global memory.
+// some of them only name a value), and 9 more per round for each threshold that its warp compares: the
+// slowest lane decides, and nearly always compares all gamma. At gamma = 5 this makes 130 per round, with no
+// byte of global memory.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,8 @@ struct TableRun {
   RunShape shape;
   PreparedPairView tables;
   std::variant<TokenRule, LenienceRule> rule;
-  std::vector<std::uint32_t> starts;  ///< contexts of the prompts, which trials use in turn
+  std::vector<std::uint32_t>
+      starts;  ///< contexts of the prompts; trial i begins with prompt i modulo their number
 };
 
 /// The counts of a run: integers, the same on every device and in any order of threads.
@@ -64,12 +65,12 @@ struct RoundCounts {
   /// For each batch: the sum of acceptance rates over the contexts of emitted tokens, in units of 2^-32. Only
   /// for tables.
   std::vector<WideCount> overlap;
-  std::uint64_t blocks = 0;  ///< random blocks used; with tables also the number of slots read
+  std::uint64_t blocks = 0;  ///< Philox blocks used; for tables this is also the number of slots read
   bool partial = false;      ///< whether the watch ended the run before all rounds were done
 };
 
 /// Called after each launch with the number of rounds it did. If it returns false, the run ends with the
-/// launches made so far, which are whole.
+/// results of the launches so far.
 using Watch = std::function<bool(std::uint64_t rounds)>;
 
 /// Simulates in the emulator: slow, for tests.

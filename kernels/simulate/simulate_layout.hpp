@@ -15,8 +15,7 @@ struct SimulateLayout {
   simt::Launch launch;             ///< the largest launch
   std::uint64_t launches = 0;      ///< number of launches, one after the other
   std::uint64_t device_bytes = 0;  ///< allocated bytes
-  /// Upper bound: a block that pieces divide counts for each piece, and every drafted token counts as
-  /// accepted.
+  /// Upper bound: counts a Philox block that two pieces share twice, and every drafted token as accepted.
   std::uint64_t random_blocks = 0;
 };
 

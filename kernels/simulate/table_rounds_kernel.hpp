@@ -1,7 +1,7 @@
 // Simulates rounds over a pair of stored tables (core/fast/prepared_pair_step.hpp), one thread per sequence.
-// Each step takes one Philox block and one slot of 16 bytes. The state of a sequence within its round is a
-// number, not a place in the program, so that the lanes of a warp run the same instructions whatever their
-// acceptance draws are.
+// Each step takes one Philox block and one slot (16 bytes of a table). The state of a sequence within its
+// round is a number, not a place in the program, so that the lanes of a warp run the same instructions
+// whatever their acceptance draws are.
 //
 // With many sequences, instructions bound its speed: 199 PTX instructions per step (nvcc 13.0, sm_90; some of
 // them only name a value; from order 2 on one division more), most of them Philox's 20 multiplications to 64
@@ -87,7 +87,7 @@ struct TableRounds {
   }
 
  private:
-  /// Plays rounds round .. goal - 1 of one sequence; returns the sum of the overlaps of the contexts it
+  /// Simulates rounds round .. goal - 1 of one sequence. Returns the sum of the overlaps of the contexts it
   /// emitted from.
   SPECLAB_DEVICE static std::uint64_t play(const Args& args, const RoundState* states, std::uint32_t trial,
                                            std::uint32_t round, std::uint32_t goal, std::uint32_t& context,

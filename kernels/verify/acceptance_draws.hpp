@@ -18,7 +18,7 @@ struct AcceptanceEnd {
   std::uint32_t flags;
 };
 
-/// Stands for the ratio of a token if the draft's probability is 0 or below single precision.
+/// Replaces the ratio of a token whose draft probability is 0 or underflows single precision.
 inline constexpr float zero_draft_probability = -1;
 
 /// Returns min(1, target / draft). NaN passes through, and no uniform is below it.
@@ -28,7 +28,7 @@ SPECLAB_HD inline float bounded_ratio(float target, float draft) {
   return ratio > 1 ? 1 : ratio;
 }
 
-/// Ratios that are stored in whole rows.
+/// Ratios of every id, stored as rows.
 struct StoredRatios {
   FloatRows rows;  ///< [requests, gamma]
 
@@ -114,19 +114,20 @@ void run_acceptance_draws(Executor&& executor, const VerifyBatch& batch, const R
                                          {batch, ratios, choices});
 }
 
-/// Returns the reason why programs over whole rows cannot verify this batch, if they cannot: they know only
-/// the rule of token verification, and need the draft's rows.
+/// Returns the reason why a program that stores complete rows cannot verify this batch; nothing if it can.
+/// Such programs support only the token rule, and need the draft's rows.
 inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatch& batch) {
   if (batch.rule.method != KernelRule::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";
   if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
-    return "does not take log-sum-exps: it normalises rows itself or not at all";
+    return "takes no log-sum-exps: it normalises rows itself, or not at all";
   }
   if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
-  if (batch.has_filters()) return "takes cut-offs, and finds none";
+  if (batch.has_filters())
+    return "takes cut-off logits, but does not compute them from top-k, top-p or min-p";
   if (batch.ties == Ties::lowest) return "shares temperature 0 among ties";
   if (batch.bonus != nullptr) return "draws the bonus token itself";
-  if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) return "leaves no logarithms";
+  if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) return "writes no logarithms";
   return std::nullopt;
 }
 

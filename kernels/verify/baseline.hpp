@@ -73,7 +73,8 @@ struct Scratch {
 struct Program {
   using Scratch = baseline::Scratch;
   static constexpr ImplementationInfo info{Implementation::baseline, "baseline",
-                                           "exact, every tensor written out, in Hugging Face's shape", true};
+                                           "exact; Hugging Face's operations, which write every tensor",
+                                           true};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
     return whole_rows_unsupported_reason(batch);

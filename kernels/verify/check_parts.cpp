@@ -32,14 +32,14 @@ Error kind_error(const VerifyBatch& batch, bool of_target) {
              "_options are given: they are of logits, so leave them null";
     }
     if (of_target && batch.has_filters()) {
-      return "target.kind is probabilities, and top_k, top_p or min_p are given: what they cut off must be 0 there already";
+      return "target.kind is probabilities, and top_k, top_p or min_p are given: the rows must already be 0 where they cut off";
     }
     if (of_target && batch.mask != nullptr) {
-      return "target.kind is probabilities, and mask is given: what it forbids must be 0 there already";
+      return "target.kind is probabilities, and mask is given: the rows must already be 0 where it forbids ids";
     }
   }
   if (of_target && batch.has_filters() && options.log_sum_exp != nullptr) {
-    return "target_options.log_sum_exp is given, and so are top_k, top_p or min_p: the sum over what they keep is not known before, so leave log_sum_exp null";
+    return "target_options.log_sum_exp and top_k, top_p or min_p are given: the sum over the ids they keep is not known beforehand, so leave log_sum_exp null";
   }
   if (batch.ties == Ties::lowest && options.temperature != nullptr && options.log_sum_exp != nullptr) {
     return "ties is lowest, and " + name +
@@ -105,7 +105,7 @@ Error null_error(const VerifyBatch& batch) {
   const int sources = (batch.addresses != nullptr ? 1 : 0) + (batch.uniforms != nullptr ? 1 : 0) +
                       (batch.seeds != nullptr ? 1 : 0);
   if (sources == 0) {
-    return "addresses and uniforms are null, and so are seeds: one of them is needed, as the source of randomness";
+    return "addresses, uniforms and seeds are null: one of them is needed, as the source of randomness";
   }
   if (sources > 1) {
     return batch.seeds == nullptr ? "addresses and uniforms are both given: leave one of them null"
@@ -116,7 +116,7 @@ Error null_error(const VerifyBatch& batch) {
                    "both are needed, for with one alone steps would share their random numbers");
   }
   if (batch.mask != nullptr && batch.mask.request_stride == decltype(batch.mask)::dense) {
-    return "mask has no strides: they count words, and a row has " + std::to_string((batch.vocab + 31) / 32);
+    return "mask has no strides: give them in words; a row has " + std::to_string((batch.vocab + 31) / 32);
   }
   if (batch.lengths != nullptr && batch.cumulative != nullptr) {
     return "lengths and cumulative are both given: leave one of them null";

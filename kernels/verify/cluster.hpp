@@ -4,10 +4,9 @@
 // The blocks share a row's tiles, exchange their sums through distributed shared memory, and go on to the
 // next position only if the acceptance draw succeeded. A row pair that fits stays in shared memory, so that
 // after a rejection it is weighed without being read again. Bytes: (s_t + s_d) V (1 + a + ... + a^(gamma-1)),
-// and a^gamma s_t V for the bonus, where a is the acceptance rate; with both sums known only the row pair of
-// the next token. The price is that positions are decided one after the other, so that latencies add up: it
-// pays if there are many requests to hide them. Tiles and orders of merging are those of fused.hpp, and so is
-// every bit of the result.
+// and a^gamma s_t V for the bonus, where a is the acceptance rate; if both sums are given, only the row pair
+// of the next token. Positions are decided one after the other, so that latencies add up: this pays if there
+// are many requests to hide them. Tiles, orders of merging and all bits of the result are those of fused.hpp.
 #pragma once
 
 #include <cstddef>

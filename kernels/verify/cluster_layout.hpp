@@ -70,13 +70,14 @@ inline ClusterLayout cluster_layout(const VerifyBatch& batch, int largest = simt
 
 struct ClusterKernels {
   static constexpr ImplementationInfo info{Implementation::cluster, "cluster",
-                                           "exact, rows behind a rejection are not read, ours", true, 90};
+                                           "ours, exact; reads no row after a rejection", true, 90};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
     if (batch.rule.method == KernelRule::block) {
-      return "block verification looks at every position before it decides about the first";
+      return "block verification reads every position before it decides about the first";
     }
-    if (batch.has_filters()) return "takes cut-offs, and finds none";
+    if (batch.has_filters())
+      return "takes cut-off logits, but does not compute them from top-k, top-p or min-p";
     if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
     return std::nullopt;
   }

@@ -32,8 +32,8 @@ struct CutoffArgs {
   float* cutoffs;
 };
 
-/// Maps logits to whole numbers in the same order, without the bits that all logits of a format share. Both
-/// zeros have one number; NaN has none.
+/// Maps logits to integers in the same order, without the bits that all logits of a format share. Both zeros
+/// have one number; NaN has none.
 struct OrderKeys {
   unsigned unused;  ///< low bits of a float that the format lacks
 
@@ -306,9 +306,9 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return near;
   }
 
-  /// Finds the largest key such that the ids from it on are as many as the goal, or have as much weight, and
-  /// makes it the least of the range. Returns false if all ids of the reader fall short of the goal.
-  /// `range.most` is the largest logit's key.
+  /// Finds the largest key such that the ids with this key or a larger one reach the goal, in number or in
+  /// weight, and makes it the least of the range. Returns false if all ids of the reader fall short of the
+  /// goal. `range.most` is the largest logit's key.
   template <class Reader>
   SPECLAB_DEVICE static bool threshold(const Reader& reader, const OrderKeys& order, float scale,
                                        const Goal& goal, Range& range, Shared& shared) {

@@ -19,8 +19,8 @@
 
 namespace speclab {
 
-/// Adapts a program that keeps whole rows in scratch, which it lays out itself by `Program::Scratch`, and is
-/// launched by `Program::launch<T>(executor, batch, scratch)`.
+/// Adapts a program that keeps complete rows in scratch. `Program::Scratch` lays the scratch out, and
+/// `Program::launch<T>(executor, batch, scratch)` launches the program.
 template <class Program>
 struct OverScratch : Program {
   using Scratch = typename Program::Scratch;

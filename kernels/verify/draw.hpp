@@ -1,4 +1,5 @@
-// Draws from weights by inverting the CDF on three levels: a tile, a cell in it, and an id in the cell.
+// Draws from weights by inverting the CDF on three levels: a tile, a cell of it (tile.hpp), and an id in the
+// cell.
 #pragma once
 
 #include <cmath>
@@ -54,9 +55,9 @@ struct TileChoice {
   SPECLAB_DEVICE LogSum row() const { return {row_reference, no_token, log2(row_weight)}; }
 };
 
-/// Makes the first level's choice: the tile where the running sum passes the share u of the total, u being
-/// the uniform. One warp calls it, and each lane takes a stretch of tiles; `weight_sum(t)` gives a tile's
-/// sum. Every lane gets the choice.
+/// Makes the first level's choice: the tile in which the running sum passes u times the total, where u is the
+/// uniform. One warp calls it, each lane takes consecutive tiles, and every lane gets the choice;
+/// `weight_sum(t)` gives a tile's sum.
 template <class WeightSum>
 SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                       const NextDistribution& distribution, bool bonus,

@@ -27,7 +27,6 @@ struct Filters {
   bool operator==(const Filters&) const = default;
 };
 
-/// Returns the filters of a target row.
 SPECLAB_HD inline Filters filters_of(const VerifyBatch& batch, std::int64_t request, std::int32_t position) {
   const std::int32_t positions = batch.gamma + 1;
   Filters filters;

@@ -1,17 +1,17 @@
 // Verifies exactly in two launches, without softmaxed rows and without V-sized scratch.
 //
-// `Statistics` reads each row whose log-sum-exp is not given once, and writes (maximum, sum) per tile. Each
-// block of `Next` makes all acceptance draws of its request from these, a warp for each row of a position,
-// then weighs tiles of the one row pair that the next token is drawn from, and writes their sums and those of
-// their cells. The last block of a request chooses a tile and a cell, weighs that cell again and draws the
-// id. Only `Next` reads the bonus row. If all sums are known there are no statistics, and `Clear` prepares
-// the counters instead.
+// `Statistics` reads every row once, unless its log-sum-exp is given, and writes (maximum, sum) per tile.
+// Each block of `Next` makes all acceptance draws of its request from these, a warp for each row of a
+// position. It then weighs tiles of the one row pair from which the next token is drawn, and writes their
+// sums and those of their cells (tile.hpp). The last block of a request chooses a tile and a cell, weighs
+// that cell again and draws the id. Only `Next` reads the bonus row. If all sums are given, `Clear` prepares
+// the counters instead of `Statistics`.
 //
-// This should be fast because logits are read as they are, in 16-byte loads that are all in flight before the
-// first is used: (s_t + s_d) gamma bytes per id and one more row (pair); with both sums known only that row
-// (pair). No block waits for another while rows are read: each block of `Next` repeats the acceptance draws,
-// from a kilobyte that the L2 cache holds, and blocks are only counted, a few per request. `Next` starts
-// while `Statistics` ends (programmatic dependent launch), and nothing waits for the host.
+// It should be fast because logits are read as they are, in 16-byte loads that are all in flight before the
+// first is used: (s_t + s_d) gamma bytes per id and one more row (pair); if both sums are given, only that
+// row (pair). No block waits for another while rows are read: each block of `Next` repeats the acceptance
+// draws, from a kilobyte that the L2 cache holds, and blocks are only counted, a few per request. `Next`
+// starts while `Statistics` ends (programmatic dependent launch), and nothing waits for the host.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,6 @@ struct Args {
   float* weight_cells;  ///< [..., cells of a tile], likewise
 };
 
-/// Returns the parts of one row.
 SPECLAB_HD inline PartialSum* parts_of(const Args& args, std::int64_t request, bool of_target,
                                        std::int32_t position) {
   const std::int32_t row = of_target ? position : args.target_rows + position;
@@ -202,7 +201,6 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-/// Scratch of a block for its decision.
 struct DecideScratch {
   SidesScratch sides;
   Decision decision;

@@ -105,8 +105,9 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
 }
 
 struct FusedKernels {
-  static constexpr ImplementationInfo info{Implementation::fused, "fused",
-                                           "exact, tile statistics and one row pair more, ours", true};
+  static constexpr ImplementationInfo info{
+      Implementation::fused, "fused", "ours, exact; sums every row by tiles, then reads one row pair again",
+      true};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
     if (batch.gamma <= max_drafted_by(batch.rule.method)) return std::nullopt;

@@ -57,7 +57,7 @@ struct Traffic {
   double total() const { return read + written; }
 };
 
-/// The means over the requests that traffic depends on, beside sizes.
+/// Means over requests that, with the sizes, determine the traffic.
 struct MeanOutcome {
   double accepted = 0;   ///< drafted tokens accepted
   double rejecting = 0;  ///< share of the requests that reject a token

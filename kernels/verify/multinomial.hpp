@@ -109,7 +109,7 @@ struct Accumulate : simt::KernelOf<DrawArgs, tile_threads, 2> {
   static constexpr const char* name = "cumulative sum";
 
   static constexpr int stretches =
-      Shape::steps * tile_warps;  ///< stretches in a tile; a warp takes one per step
+      Shape::steps * tile_warps;  ///< runs of consecutive ids in a tile; a warp takes one per step
 
   struct Scratch {
     double of_stretch[stretches];

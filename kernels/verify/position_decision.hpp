@@ -35,7 +35,6 @@ SPECLAB_DEVICE LogSum sum_of_row(const VerifyBatch& batch, std::int64_t request,
   return lowest ? merge_tops(tiles, tile_at) : merge_tiles(tiles, tile_at);
 }
 
-/// A token's logit in a row.
 struct TokenLogit {
   double logit;
   RowScale scale;

@@ -1,5 +1,5 @@
-// Defines what verification kernels must decide, by core's own programs over rows of probabilities in double,
-// one request after the other. Host only.
+// Defines what verification kernels must decide: runs core's own programs over rows of probabilities in
+// double, one request after the other. Host only.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Turns logits into log-probabilities, in base 2: what all exact kernels share about one row.
+// Turns one row of logits into log-probabilities in base 2, in the way that all exact kernels share.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Rows of floats that one launch leaves for the next, as programs over whole tensors do; and the bytes that
-// moving them takes.
+// Rows of floats that one launch leaves for the next (as in programs that work on complete tensors), and the
+// bytes that moving them takes.
 #pragma once
 
 #include <cstddef>

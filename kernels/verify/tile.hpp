@@ -1,5 +1,6 @@
-// A tile: the stretch of a row that one block works on. The logits' format alone decides which thread holds
-// which id, and sums are merged in one order, so that a result has the same bits wherever it is computed.
+// A tile: consecutive ids of a row, on which one block works. The logits' format alone decides which thread
+// holds which id, and sums are merged in one order, so that a result has the same bits wherever it is
+// computed.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ struct TileShape {
   static constexpr int width = static_cast<int>(16 / sizeof(T));
   static constexpr int step = tile_threads * width;
   static constexpr int steps = tile_size / step;
-  /// A cell is what a warp holds of a step; cells follow one another in the order of ids.
+  /// A cell is the part of a tile that a warp holds in one step; cells follow one another in the order of
+  /// ids.
   static constexpr int cells = steps * tile_warps;
   static constexpr int lane_cells = cells / simt::warp_size;
 

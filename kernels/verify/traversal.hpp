@@ -1,12 +1,12 @@
 // Traversal verification of draft trees (core/rules/traversal.hpp) in one launch, with a cluster of blocks
 // for each request (sm_90), as in tree.hpp.
 //
-// The walk goes from the leaves to the root, so that a stack holds what is known of the nodes on the path:
-// the sums of a node's two rows, and four numbers that describe what its refused children left
+// The walk goes from the leaves to the root. A stack holds the state of the nodes on the path: the sums of a
+// node's two rows, and four numbers that describe what its refused children left
 // (core/rules/sibling_residual.hpp). A node's row pair is read when its first child is tried, for p(x) and
-// q(x) of its children. A refusal is a pass over the pair, which lies in shared memory unless the refused
-// child had children itself, whose pair has replaced it. A leaf's row is read if the path ends there; nothing
-// after a child of reach 0 is read. On a chain this is block verification.
+// q(x) of its children. A refusal is a pass over the pair. The pair is in shared memory, unless the refused
+// child had children, whose pair has replaced it. A leaf's row is read only if the path ends there; nothing
+// after a child of reach 0 (core/rules/traversal.hpp) is read. On a chain this is block verification.
 #pragma once
 
 #include <cstdint>

@@ -28,11 +28,12 @@ struct TreeKernels {
   static std::optional<std::string> unsupported_reason(const TreeBatch& tree) {
     const VerifyBatch& batch = tree.batch;
     if (batch.rule.method != KernelRule::token)
-      return "trees have a method of their own: leave that of the batch token";
-    if (batch.has_filters()) return "trees take cut-offs, and find none: leave top_k, top_p and min_p null";
+      return "trees have their own method: rule.method of the batch must be token";
+    if (batch.has_filters())
+      return "trees take cut-off logits, but do not compute them: leave top_k, top_p and min_p null";
     if (batch.bonus != nullptr) return "the last token of a path is drawn here: leave bonus null";
     if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) {
-      return "no logarithms are left: log_probabilities and log_sum_exps have to be null";
+      return "trees write no logarithms: leave log_probabilities and log_sum_exps null";
     }
     if (tree.method == TreeMethod::traversal && batch.gamma > 0) {
       if (batch.certain_drafts()) {

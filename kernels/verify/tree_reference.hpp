@@ -1,5 +1,5 @@
-// Defines what tree verification must decide, by core's own program over rows of probabilities in double, one
-// request after the other. Host only.
+// Defines what tree verification must decide: runs core's own program over rows of probabilities in double,
+// one request after the other. Host only.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,9 @@ struct TreeReferenceVerdict {
   /// VerifyFlag bits, except flag_zero_residual, which rounding decides, and except flags of the children of
   /// a node with an invalid row, some of which kernels may have tried.
   std::uint32_t flags = 0;
-  /// As ReferenceVerdict::margin, in units of what is left: after refusals the distances of a node's uniforms
-  /// are multiplied by the totals that residuals were divided by, and by the shares of the draft that refused
-  /// siblings left, since errors of single precision grow by the inverse of these.
+  /// As ReferenceVerdict::margin, in units of what is left: after refusals, the distances of a node's
+  /// uniforms are multiplied by the totals by which residuals were divided and by the shares of the draft
+  /// that refused siblings left, because errors of single precision grow by the inverse of these.
   double margin = 1;
   TreeOutcome met;  ///< outcome of this request alone
 };

@@ -13,14 +13,13 @@ namespace speclab {
 
 enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
 
-/// Largest number of drafted tokens per request. Block verification looks at all of them at once, and takes
-/// fewer.
+/// Largest number of drafted tokens per request. Block verification decides about all of them together, and
+/// takes fewer.
 inline constexpr std::int32_t max_drafted = 256;
 inline constexpr std::int32_t max_drafted_in_block = 64;
 constexpr std::int32_t max_drafted_by(KernelRule method) {
   return method == KernelRule::block ? max_drafted_in_block : max_drafted;
 }
-/// Largest vocabulary.
 inline constexpr std::int32_t max_vocab = 1 << 21;
 
 enum class RowKind : std::int32_t { logits = 0, probabilities = 1 };
@@ -204,7 +203,6 @@ struct VerifyBatch {
   }
 };
 
-/// Returns the row of a request at a position.
 SPECLAB_HD inline const void* row_of(const LogitRows& rows, std::int64_t request, std::int32_t position) {
   const std::int64_t number = rows.index == nullptr ? request : std::int64_t{rows.index[request]};
   const std::int64_t elements = number * rows.request_stride + position * rows.row_stride;

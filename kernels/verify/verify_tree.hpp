@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// The means over the requests that the traffic of trees depends on, beside sizes.
+/// Means over requests that, with the sizes, determine the traffic of trees.
 struct TreeOutcome {
   double tried = 0;     ///< nodes (and contexts) whose children were tried
   double refused = 0;   ///< children refused

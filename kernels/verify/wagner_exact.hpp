@@ -37,7 +37,8 @@ struct Exact {
         : softmax(batch, workspace), tiles(batch, workspace) {}
   };
   static constexpr ImplementationInfo info{Implementation::wagner_exact, "wagner-exact",
-                                           "exact, ratios and residuals of all ids from one kernel", true};
+                                           "exact; one kernel computes ratios and residuals of all ids",
+                                           true};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
     return whole_rows_unsupported_reason(batch);

@@ -1,6 +1,6 @@
-// The part that both programs of Wagner et al. 2024, section 3.2 ("Optimized Speculative Sampling for GPU
-// Hardware Accelerators") share: one kernel over tiles of n = 1024 ids, with one thread for each id, which
-// writes tau and a of every id of every drafted position (Fig. 1) and a partial sum b_k for each tile.
+// The kernel that both programs of Wagner et al. 2024, section 3.2 ("Optimized Speculative Sampling for GPU
+// Hardware Accelerators") share. It works on tiles of n = 1024 ids, with one thread for each id, and writes
+// tau and a of every id of every drafted position (Fig. 1) and a partial sum b_k for each tile.
 //
 // In the paper's text each tile of a row has a block of its own, and the tiles' sums are added afterwards; so
 // it is here. The program that the authors published has B x gamma blocks that walk through all tiles of

@@ -1,4 +1,4 @@
-// Counts what core's rules for trees meet on their way; the counts tell what kernels read.
+// Counts the children that core's rules for trees try and refuse; what kernels read follows from the counts.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// Counts for one request. It is told what the siblings of a rule are asked (core/rules/tree.hpp).
+/// Counts for one request. The siblings of a rule (core/rules/tree.hpp) report to it.
 class WalkCounter {
  public:
   explicit WalkCounter(const DraftTree& tree)

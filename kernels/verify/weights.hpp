@@ -1,5 +1,5 @@
 // Computes the weights of the next token's distribution tile by tile: their sums, for choosing a tile and a
-// cell in it, then the cell's weights again, id by id, for choosing among them.
+// cell of it (tile.hpp), then the weights of that cell again, id by id, for choosing an id.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The parts of the extension module speclab._core; each file binds one subject. The user's interface is
-// written in Python (python/speclab); it checks arguments and passes plain arrays, texts and handles.
+// The parts of the extension module speclab._core; each file binds one subject. Users call the Python code in
+// python/speclab, which checks arguments and passes plain arrays, texts and handles to these functions.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,6 +1,6 @@
 // UniformRandomSource (core/random/random_source.hpp) for long rows: it stores residuals before it draws from
-// them. If they are computed on access, in each of two passes, the compiler branches on every sign. It draws
-// the same tokens.
+// them. Computed on access, in each of two passes, they take longer, because the compiler branches on every
+// sign. It draws the same tokens.
 #pragma once
 
 #include <cstddef>

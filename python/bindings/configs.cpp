@@ -40,7 +40,7 @@ Config read_config(const ConfigText& text) {
 
 namespace {
 
-/// Reads a config file here, so that errors are the program's.
+/// Reads a config file here instead of in Python, so that errors are the program's.
 ConfigText of_file(const std::string& file) {
   Watch watch;
   return watch.run([&] { return in_file(file, [&] { return ConfigText{read_text(file), file}; }); });
@@ -122,7 +122,7 @@ std::string report(const RunResult& run) {
   });
 }
 
-/// Returns, for each table, its title, then columns and rows of text.
+/// Returns title, columns and rows of each table, as text.
 nb::list tables(const RunResult& run) {
   nb::list tables;
   for (const Table& table : tables_of(run.result, run.timings, "result")) {

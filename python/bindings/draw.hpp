@@ -1,4 +1,4 @@
-// The argument `draw` of a rule or drafter written in Python: a source of random numbers of any kind.
+// The argument `draw` of a rule or drafter written in Python: an interface to any kind of random source.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace speclab::python {
 
-/// The object that Python gets; all functions need the GIL.
+/// The object that the Python function gets; all its functions need the GIL.
 class PythonDraw {
  public:
   PythonDraw() = default;
@@ -25,18 +25,18 @@ class PythonDraw {
   virtual ~PythonDraw() = default;
 
   virtual bool bernoulli(nb::handle probability) = 0;
-  /// Draws an id with probability proportional to `weights`, or to `otherwise` (unless None) if they sum to
-  /// 0.
+  /// Draws an id with probability proportional to `weights`; if they sum to 0, to `otherwise`, unless it is
+  /// None.
   virtual Token categorical(nb::handle weights, nb::handle otherwise) = 0;
 };
 
-/// The draws that a function asked for at each point of an enumeration. Every branch is followed by running
-/// the function again, so it must ask for the same draw at the same point: it has to be a function of its
+/// The draws that a function made at each point of an enumeration. An enumeration runs the function once per
+/// branch, so the function must make the same draw at the same point: its results may depend only on its
 /// arguments and draws.
 class AskedDraws {
  public:
-  /// Checks a draw. `point` identifies the arguments and the outcomes so far, `question` the draw asked for
-  /// there. Throws ValueError if something else was asked there before.
+  /// Checks a draw. `point` identifies the arguments and the outcomes so far, `question` the draw. Throws
+  /// ValueError if the function made another draw at this point before.
   void check(const std::string& point, std::size_t question);
 
  private:
@@ -57,7 +57,7 @@ struct Enumerates : std::false_type {};
 template <class Real>
 struct Enumerates<EnumeratedRandomSource<Real>> : std::true_type {};
 
-/// The uses of a run's random numbers. If both are the same, all draws are counted together.
+/// The uses in the addresses of a run's random numbers. If both are the same, all draws are counted together.
 struct DrawUses {
   Use bernoulli = Use::accept;
   Use categorical = Use::replace;
@@ -109,7 +109,7 @@ class DrawFrom final : public PythonDraw {
     return outcome;
   }
 
-  /// Ends the draws when the function has returned.
+  /// Ends the draws once the function has returned.
   void close() { random_ = nullptr; }
   /// In an enumeration: throws ValueError if the function returned something else after the same draws.
   void check_end(std::size_t returned) { asked_.check(point_ + '.', returned); }

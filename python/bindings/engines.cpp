@@ -65,7 +65,7 @@ double detectable_before(const ConfigText& text, std::uint64_t samples) {
       ModelFactory factory;
       const Setup setup = build_setup(config, factory);
       const auto exact = exact_plain_distribution(setup, settings.tokens);
-      if (!exact) throw ConfigError("/check/tokens", "so many sequences are not enumerated");
+      if (!exact) throw ConfigError("/check/tokens", "too many sequences to enumerate");
       return detectable_jointly(*exact, setup.target.vocab(), static_cast<std::size_t>(settings.tokens),
                                 samples, settings.level, settings.power)
           .between_cells;

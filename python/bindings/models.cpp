@@ -31,7 +31,7 @@ Model model_of_function(nb::object function, std::int32_t vocab) {
   return PythonModel<double>(HeldObject(std::move(function)), vocab);
 }
 
-/// The model's rows, made to depend on the last token.
+/// Wraps a model so that its rows depend on the last token.
 class LastTokenModel {
  public:
   explicit LastTokenModel(Model model) : model_(std::move(model)) {}

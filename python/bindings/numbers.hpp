@@ -16,8 +16,7 @@ namespace speclab::python {
 
 namespace nb = nanobind;
 
-/// Imports modules; called once when the module is imported: an import within a call could let another thread
-/// in.
+/// Imports modules once, when this module is imported: an import within a call could let another thread run.
 void import_for_numbers();
 
 /// A Python object that threads without the GIL may copy and release.

@@ -18,12 +18,12 @@ namespace speclab::python {
 
 namespace {
 
-/// Returns JSON, text and warnings of the way of planning `name` with these words.
+/// Returns JSON, text and warnings of `speclab plan NAME` with these words.
 nb::tuple plan(const std::string& name, const Words& words) {
   const std::vector<PlanWay>& ways = plan_ways();
   const auto way =
       std::find_if(ways.begin(), ways.end(), [&](const PlanWay& one) { return one.verb.name == name; });
-  if (way == ways.end()) throw std::logic_error("no way of planning is called " + name);
+  if (way == ways.end()) throw std::logic_error("there is no command speclab plan " + name);
   const Values values = parse(way->verb, "speclab plan " + name, words, find_named(verbs(), "plan"));
   Watch watch;
   const std::optional<PlanAnswer> answer =

@@ -117,13 +117,13 @@ nb::dict dict_of(const ExaminedByContext<Real>& examined) {
   return out;
 }
 
-/// Numbers of a row that a Python function processes in the time of a branch: measured with a token rule on
-/// rows of 3 to 200 numbers, with Fractions at 4 microseconds each.
+/// Number of a row's entries that a Python function processes in the time of a branch: measured with a token
+/// rule on rows of 3 to 200 numbers; Fractions take 4 microseconds each.
 template <class Real>
 constexpr double numbers_a_branch = std::is_same_v<Real, Rational> ? 16 : 400;
 
-/// Returns the number of branches in a minute's work. A rule or drafter in Python takes most of it, in either
-/// arithmetic, and takes longer the more numbers its rows have.
+/// Returns the number of branches that take about a minute. A rule or drafter in Python takes most of that
+/// time, in either arithmetic, and more with more numbers in its rows.
 template <class Real>
 double branches_of_a_minute(bool in_python, std::size_t digits, std::int32_t vocab) {
   if (!in_python)
@@ -147,19 +147,20 @@ template <class Real>
 nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
                std::int32_t gamma, const std::vector<Token>& context, std::optional<double> limit) {
   const ExactModel<Real> exact_target(given_target, vocab);
-  // A drafter only asks the draft for its vocabulary.
+  // A drafter reads only the vocabulary size of the draft.
   const ExactModel<Real> exact_draft(handle.own_drafter ? given_target : given_draft, vocab);
   const ModelRef<Real> target = exact_target.ref();
   const ModelRef<Real> draft = exact_draft.ref();
   const std::size_t digits = std::max(exact_target.digits(), exact_draft.digits());
   const double most = limit.value_or(branches_of_a_minute<Real>(handle.in_python, digits, vocab));
-  // The programs are made here, with the GIL: one for the given rows, one for those made from them.
+  // The programs are made here, while this thread has the GIL: one for the given rows, one for those made
+  // from them.
   const std::array<EnumerableRule, 2> programs{handle.make(gamma, most).enumerated,
                                                handle.make(gamma, most).enumerated};
   std::size_t used = 0;
   const auto rule = [&] { return programs.at(used++); };
-  // The number of draws of a rule or drafter in Python is not known beforehand: it counts them. A rule runs
-  // for each draft.
+  // The number of draws of a rule or drafter in Python is not known beforehand, so it counts them. A rule
+  // runs for each draft.
   const auto drafted = static_cast<double>(exact_draft.support());
   const double branches = handle.own_drafter ? 1
                           : handle.in_python ? std::pow(drafted, gamma)
@@ -224,7 +225,7 @@ nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::i
       watch.run([&] { return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, context); }));
 }
 
-/// Returns the distribution of a Python drafter's paths, by following every branch of it.
+/// Returns the distribution of a Python drafter's paths, by enumeration.
 SequenceDistribution<Rational> law_of_path(const PythonDrafter& drafter, ModelRef<Rational> of_size,
                                            std::int32_t gamma, const std::vector<Token>& context) {
   RoundScratch<Rational> scratch;

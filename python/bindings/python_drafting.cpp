@@ -24,7 +24,7 @@ std::pair<std::vector<Token>, std::vector<std::vector<Real>>> PythonDrafter::che
     nb::handle returned, std::int32_t most, std::int32_t vocab) const {
   const auto wanted = [&] {
     return fmt::format(
-        "{}: returned {}; a drafter returns (drafted, rows), at most {} ids from 0 to {} and for each the row that it was drawn from",
+        "{}: returned {}; a drafter returns (drafted, rows), at most {} ids from 0 to {} and for each the row from which it was drawn",
         name_, nb::cast<std::string>(nb::repr(returned)), most, vocab - 1);
   };
   if (!nb::isinstance<nb::tuple>(returned) || nb::len(returned) != 2) throw nb::type_error(wanted().c_str());

@@ -1,4 +1,4 @@
-// Lets a Python function decide how a round drafts: a gamma policy, or a drafter; combined with the rule that
+// Rounds whose drafting a Python function decides (a gamma policy, or a drafter), combined with the rule that
 // verifies the drafted tokens.
 #pragma once
 
@@ -18,8 +18,9 @@
 
 namespace speclab::python {
 
-/// Calls `function(drafted, row)` before each token of a round; it returns whether to draft the token. It
-/// gets a tuple of the ids drafted so far and the row that the last was drawn from (None before the first).
+/// Calls `function(drafted, row)` before each token of a round, with a tuple of the ids drafted so far and
+/// the row from which the last was drawn (None before the first). The function returns whether to draft the
+/// token.
 class PythonPolicy {
  public:
   explicit PythonPolicy(HeldObject function) : function_(std::move(function)) {}
@@ -41,7 +42,7 @@ class PythonPolicy {
       if constexpr (Enumerates<Random>::value) {
         const auto [known, added] = answers_->try_emplace({drafted.begin(), drafted.end()}, on);
         if (!added && known->second != on)
-          throw std::invalid_argument("policy: given the same tokens it answered otherwise than before");
+          throw std::invalid_argument("policy: with the same tokens it returned something else than before");
       }
       if (!on) break;
       scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
@@ -65,13 +66,14 @@ class PythonPolicy {
   }
 
   HeldObject function_;
-  /// Answers within an enumeration, which asks again for each branch: a policy must be a function.
+  /// Answers within an enumeration, which calls again for each branch: a policy must always give the same
+  /// answer.
   std::shared_ptr<std::map<std::vector<Token>, bool>> answers_ =
       std::make_shared<std::map<std::vector<Token>, bool>>();
 };
 
-/// Calls `function(draw, tokens, gamma)` with the ids before the round; it returns (drafted, rows): at most
-/// gamma ids, and for each the row that it was drawn from, which verification uses.
+/// Calls `function(draw, tokens, gamma)` with the ids before the round. The function returns (drafted, rows):
+/// at most gamma ids, and for each the row from which it was drawn, which verification uses.
 class PythonDrafter {
  public:
   PythonDrafter(std::string name, HeldObject function)
@@ -112,7 +114,7 @@ class PythonDrafter {
   }
 
  private:
-  /// State of one enumeration: the draws asked for, and rows at fixed addresses.
+  /// State of one enumeration: the draws made, and rows at fixed addresses.
   struct Seen {
     void count();  ///< throws ValueError if it is run too often
 
@@ -146,7 +148,7 @@ class PythonDrafter {
   std::shared_ptr<Seen> seen_;
 };
 
-/// A rule, and the drafting of its rounds.
+/// A rule combined with a way to draft its rounds.
 template <class Inner, class Drafting>
 struct RuleAndDrafting : Inner {
   RuleAndDrafting(Inner verified, Drafting drafting)

@@ -12,8 +12,8 @@
 
 namespace speclab::python {
 
-/// Calls `function(tokens)` with a tuple of ids; it returns the row of the next token: `vocab` numbers,
-/// checked in Python. Satisfies LanguageModel<Real>; any thread may call it, one at a time.
+/// Calls `function(tokens)` with a tuple of ids; the function returns the row of the next token: `vocab`
+/// numbers, checked in Python. Satisfies LanguageModel<Real>. Several threads may call it, one at a time.
 template <class Real>
 class PythonModel {
  public:
@@ -32,7 +32,8 @@ class PythonModel {
   std::int32_t vocab_;
 };
 
-/// The same model, which asks for each context once and keeps the row at a fixed address. For one thread.
+/// The same model with a cache: calls the function once per context and keeps the row at a fixed address. For
+/// one thread.
 template <class Real>
 class RememberedModel {
  public:

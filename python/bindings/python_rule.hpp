@@ -1,4 +1,4 @@
-// A verification rule that is a Python function, enumerated and sampled as the rules of core/rules are.
+// Verification rules that are Python functions, enumerated and sampled like the rules of core/rules.
 #pragma once
 
 #include <nanobind/stl/shared_ptr.h>
@@ -21,9 +21,8 @@
 
 namespace speclab::python {
 
-/// A Python function `function(draw, target, draft, drafted)`: target is a tuple of gamma + 1 rows, draft of
-/// gamma rows, drafted of gamma ids. It returns (accepted, next): the length of the accepted prefix, and the
-/// id of the token after it.
+/// A Python function `function(draw, target, draft, drafted)` of gamma + 1 target rows, gamma draft rows and
+/// gamma ids. It returns (accepted, next): the number of accepted tokens, and the id of the token after them.
 struct PythonFunction {
   PythonFunction(std::string rule_name, nb::object rule, std::uint64_t most)
       : name(std::move(rule_name)), function(std::move(rule)), max_runs(most) {}
@@ -44,7 +43,8 @@ Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab);
 
-/// Does the same for a rule for trees, whose nodes have these tokens, below 0 where nothing was drafted.
+/// Does the same for a rule for trees. `tokens` has the token of each node, below 0 if nothing was drafted
+/// there.
 std::pair<std::int32_t, Token> node_of(const PythonFunction& rule, nb::handle returned,
                                        std::span<const Token> tokens, std::int32_t vocab);
 
@@ -55,8 +55,8 @@ struct PythonRule {
   std::shared_ptr<PythonFunction> rule;
 };
 
-/// The same with other weights of plain decoding than the target's row: `plain(row)` gives them, as for
-/// greedy rules.
+/// A Python rule whose tokens without speculation have the weights `plain(row)` instead of the target's row,
+/// such as a greedy rule.
 struct PythonRuleBesidePlain {
   std::shared_ptr<PythonFunction> rule;
   HeldObject weights;
@@ -70,8 +70,8 @@ struct PythonRuleBesidePlain {
   }
 };
 
-/// A rule for several i.i.d. drafts of each position: `function(draw, target, draft, candidates)` gets one
-/// row each and a tuple of ids and returns (accepted, token), as `choose` of core/rules/recursive.hpp does.
+/// A rule for several i.i.d. drafts of each position. `function(draw, target, draft, candidates)` gets one
+/// row each and a tuple of ids, and returns (accepted, token), as `choose` of core/rules/recursive.hpp does.
 struct PythonPathsRule : SeveralPaths {
   PythonPathsRule(std::shared_ptr<PythonFunction> function, std::int32_t drafts)
       : SeveralPaths(drafts), rule(std::move(function)) {}
@@ -111,12 +111,12 @@ class PythonRun {
     }
   }
 
-  /// Calls the function with these arguments after `draw`. `ids` identify the arguments together with the
-  /// rows. Earlier runs have made `first` draws of this round.
+  /// Calls the function with these arguments after `draw`. `ids` identify the arguments other than rows.
+  /// Earlier runs have made `first` draws of this round.
   template <class... Arguments>
   nb::object operator()(Random& random, std::span<const Token> ids, std::int32_t vocab, std::uint16_t first,
                         const Arguments&... arguments) {
-    // The number of ids comes first, so that no outcome is taken for one more id.
+    // The number of ids comes first, so that an outcome cannot be mistaken for one more id.
     point_ += std::to_string(ids.size()) + ' ';
     point_.append(reinterpret_cast<const char*>(ids.data()), ids.size_bytes());
     const auto draw =
@@ -164,7 +164,7 @@ Choice PythonPathsRule::choose(std::span<const Token> candidates, BasicRow<Real>
                    candidates, target.size);
 }
 
-/// The argument `tree` of a rule for trees; valid while the rule runs, and all functions need the GIL.
+/// The argument `tree` of a rule for trees, valid while the rule runs. All functions need the GIL.
 class PythonTree {
  public:
   PythonTree() = default;
@@ -212,7 +212,7 @@ class TreeOf final : public PythonTree {
   PythonRun<Real, Random>* run_;
 };
 
-/// A rule for trees of one shape: `function(draw, tree)` returns (node, next), the last accepted node or -1,
+/// A rule for trees of one shape: `function(draw, tree)` returns (node, next): the last accepted node or -1,
 /// and the id after it.
 struct PythonTreeRule : StaticTree {
   PythonTreeRule(std::shared_ptr<PythonFunction> function, DraftTree shape)

@@ -1,4 +1,4 @@
-// Highway includes this file again and again, and so compiles it once for each instruction set.
+// Highway includes this file once for each instruction set.
 #include "python/bindings/row_fault.hpp"
 
 #include <algorithm>

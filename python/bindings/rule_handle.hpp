@@ -11,7 +11,7 @@ namespace speclab::python {
 
 struct RuleHandle {
   std::string name;
-  /// Makes the rule for rounds of `gamma` drafted tokens; a rule written in Python enumerates at most
+  /// Makes the rule for rounds of `gamma` drafted tokens. A rule written in Python enumerates at most
   /// `max_branches` branches.
   std::function<RulePrograms(std::int32_t gamma, double max_branches)> make;
   bool in_python = false;

@@ -26,9 +26,9 @@ void AskedDraws::check(const std::string& point, std::size_t question) {
   const auto [found, added] = asked_.try_emplace(point, question);
   if (added || found->second == question) return;
   throw nb::value_error(
-      "the rule or drafter is not a function of its arguments and draws: given the same ones it asked for "
-      "another draw or returned something else than before. All randomness must come from draw, and nothing "
-      "may be kept between calls");
+      "the rule or drafter is not a function of its arguments and draws: with the same ones it made another "
+      "draw or returned something else than before. All randomness must come from draw, and no state may be "
+      "kept between calls");
 }
 
 void count_run(PythonFunction& rule) {
@@ -54,13 +54,13 @@ std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::ha
   if (nb::isinstance<nb::tuple>(returned) && nb::len(returned) == 2) {
     const auto pair = nb::borrow<nb::tuple>(returned);
     try {
-      // NumPy's booleans are not indices.
+      // NumPy's booleans cannot be converted to an index, so their truth value is read.
       const bool is_bool =
           nb::cast<std::string>(nb::type_name(nb::handle(pair[0]).type())).starts_with("bool");
       const std::int64_t first = is_bool ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
       return {first, index(pair[1])};
     } catch (const nb::python_error&) {
-      // The pair does not consist of two integers.
+      // Not a pair of integers: handled below.
     }
   }
   throw nb::type_error(
@@ -100,7 +100,7 @@ Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab) {
   const std::string wanted = fmt::format(
-      "a rule of several drafts returns (accepted, token), whether one of the candidates is accepted and which, or else the token that replaces them, from 0 to {}",
+      "a rule of several drafts returns (accepted, token), whether a candidate is accepted, and that candidate or the token that replaces it, from 0 to {}",
       vocab - 1);
   const auto [accepted, token] = pair_of(rule, returned, wanted);
   const bool known = std::find(candidates.begin(), candidates.end(), token) != candidates.end();
@@ -144,8 +144,7 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
           true};
 }
 
-/// Returns the rule with this drafting. `of_what` begins the ValueError for rules for which this is not
-/// compiled.
+/// Returns the rule with this drafting. `of_what` begins the ValueError for rules that do not support it.
 template <class Drafting>
 RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
   RuleHandle made{handle.name, nullptr, handle.in_python};
@@ -161,7 +160,7 @@ RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Dr
     if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
     if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
     throw UsageError(fmt::format(
-        "{}: goes with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
+        "{}: works with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
         name));
   };
   return made;

@@ -24,7 +24,7 @@ namespace speclab::python {
 
 namespace {
 
-/// The counts of a simulation.
+/// The counts and estimates of a simulation.
 struct Simulated {
   Outcome outcome;
   std::int32_t gamma = 0;
@@ -85,7 +85,7 @@ std::optional<ThreadLimit> limited(int threads) {
   return threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
 }
 
-/// Simulates. `given` is null for a drafter, which only asks the draft for its vocabulary.
+/// Runs a simulation. `given` is null for a drafter, which reads only the vocabulary size of the draft.
 Simulated simulate(const Model& target, const Model* given, const RuleHandle& handle, std::int32_t gamma,
                    std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
                    int threads, nb::object progress) {
@@ -117,7 +117,7 @@ Simulated simulate(const Model& target, const Model* given, const RuleHandle& ha
   return made;
 }
 
-/// Returns [trials, length] ids, by plain decoding if `draft` is null and the rule does not draft itself.
+/// Returns ids [trials, length], decoded token by token if `draft` is null and the rule has no drafter.
 nb::object sequences(const Model& target, const Model* draft, const RuleHandle& handle, std::int32_t gamma,
                      std::uint64_t seed, std::uint32_t trials, std::size_t length, std::vector<Token> prompt,
                      int threads, nb::object progress) {
@@ -125,7 +125,7 @@ nb::object sequences(const Model& target, const Model* draft, const RuleHandle& 
   const SimulationSize size = size_of(seed, trials, 1, std::move(prompt));
   require_memory(static_cast<double>(trials) * static_cast<double>(length) * sizeof(Token), "/samples",
                  fmt::format("{} samples of {} tokens", trials, length));
-  if (handle.own_drafter) draft = &target;  // only asked for its vocabulary
+  if (handle.own_drafter) draft = &target;  // only its vocabulary size is read
   Watch watch(std::move(progress));
   auto tokens = std::make_unique<std::vector<Token>>();
   watch.run(threads, [&] {

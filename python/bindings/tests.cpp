@@ -1,4 +1,4 @@
-// Binds tests whether samples have a given distribution.
+// Binds tests of whether samples have a given distribution.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -60,18 +60,18 @@ class Law {
 };
 
 /// Returns the number of samples with which the joint test of distributions over `sequences` sequences finds
-/// a total variation of `distance` with probability `power`, at its share of the level.
+/// a total variation of `distance` with probability `power`, at its share of `level`.
 std::uint64_t samples_for(std::size_t sequences, std::size_t length, double distance, double level,
                           double power) {
   if (sequences < 2) {
-    // A single other sequence is enough.
+    // With a single sequence of positive probability, any other sequence decides.
     return static_cast<std::uint64_t>(std::ceil(std::min(std::log1p(-power) / std::log1p(-distance), 1e18)));
   }
   return planned_samples(2 * distance, static_cast<int>(sequences) - 1, joint_level(level, length, false),
                          power);
 }
 
-/// Returns the distribution of the first `length` tokens of plain decoding: a dict from tuples to
+/// Returns the distribution of the first `length` tokens of decoding without a draft: a dict from tuples to
 /// probabilities.
 nb::dict plain_law(const Model& target, const std::vector<Token>& context, std::size_t length) {
   Watch watch;

@@ -29,7 +29,7 @@ template <class Scalar>
 using RowArray = nb::ndarray<const Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Written = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Calls of(target row, draft row) for every pair.
+/// Calls of(target row, draft row) for every pair of rows.
 template <class Scalar, class Of>
 void by_row(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& written,
             const Of& of) {
@@ -84,7 +84,7 @@ void bind_overlaps(nb::module_& module) {
              nb::arg("draft").noconvert(), nb::arg("out"));
 }
 
-/// Returns the target steps of a text, by the token before it, for rows by the last token, [V, V].
+/// Returns the expected target steps of a text, by the token before it, for rows [V, V] by the last token.
 std::vector<double> steps_of_rows(const RowArray<double>& target, const RowArray<double>& draft,
                                   const std::string& rule, int gamma, int tokens) {
   const auto vocab = target.shape(1);
@@ -101,7 +101,7 @@ std::vector<double> steps_of_rows(const RowArray<double>& target, const RowArray
   });
 }
 
-/// Returns the ratio of sums over groups with bounds; None if there are no bounds.
+/// Returns the ratio of sums over groups with bounds; None if bounds cannot be computed.
 nb::object ratio_of_sums(const std::vector<double>& numerators, const std::vector<double>& denominators,
                          double confidence) {
   const std::optional<Interval> found = ratio_interval(numerators, denominators, confidence);

@@ -1,4 +1,4 @@
-// Binds the verification of drafted tokens, many requests at a time, on rows of the user's models.
+// Binds the verification of drafted tokens, for many requests at once, on rows of the user's models.
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -60,7 +60,7 @@ struct Chance {
   std::int32_t gamma;
 };
 
-/// Uniforms of one request: one for each drafted position, and one for the token after the accepted ones.
+/// The uniforms of one request: one for each drafted position, and one for the token after the accepted ones.
 struct GivenUniforms {
   const double* uniforms;
   std::int32_t gamma;
@@ -207,7 +207,7 @@ void verify_batch(const Cube<Scalar>& target_rows, const Cube<Scalar>& draft_row
   if (!refused) return;
   if (refused->fault == nullptr)
     throw nb::value_error(
-        fmt::format("uniforms: go with the rules token, block and lenient, not with \"{}\"; give a seed",
+        fmt::format("uniforms: only the rules token, block and lenient take them, not \"{}\"; give a seed",
                     handle.name)
             .c_str());
   throw nb::value_error(fmt::format("{}: the row of request {}, position {} {}",

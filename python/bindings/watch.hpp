@@ -1,4 +1,4 @@
-// Long calls release the GIL; Ctrl-C and progress still reach Python.
+// Runs long calls without the GIL; Ctrl-C and progress still reach Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,21 +18,21 @@ namespace speclab::python {
 
 namespace nb = nanobind;
 
-/// Watches work that runs without the GIL: twenty times a second the thread that constructed it asks Python
-/// for signals, which Python handles only on its main thread, and calls `progress(done, total)`, unless it is
+/// Watches work that runs without the GIL. Twenty times a second the thread that constructed it lets Python
+/// handle signals, which Python does only on its main thread, and calls `progress(done, total)`, unless it is
 /// None. Construct it with the GIL.
 class Watch {
  public:
   explicit Watch(nb::object progress = nb::none())
       : progress_(std::move(progress)), caller_(std::this_thread::get_id()) {}
 
-  /// Returns the Control for work of `total` steps; 0 if the number is not known.
+  /// Returns the Control for work of `total` steps; 0: unknown.
   Control control(std::uint64_t total);
 
-  /// Runs `work()` without the GIL and returns its result; the work asks whether to end (core/stop.hpp). Call
-  /// it with the GIL; it raises what a signal's handler, `progress` or the work raised. With more than one of
-  /// `threads` (0: all cores) another thread works, and this one only asks: a thread that takes part in a
-  /// loop would stop asking once it waits for the others.
+  /// Runs `work()` without the GIL and returns its result; the work checks whether to end (core/stop.hpp).
+  /// Call it with the GIL. Raises what a signal's handler, `progress` or the work raised. If `threads` (0:
+  /// all cores) is more than one, another thread works and this one only watches: in a parallel loop it would
+  /// stop watching while it waits for the others.
   template <class Work>
   auto run(int threads, const Work& work) {
     if constexpr (std::is_void_v<decltype(work())>) {
@@ -43,7 +43,7 @@ class Watch {
       return *std::move(result);
     }
   }
-  /// Runs work in this thread, or work of steps so short that it does not wait for others.
+  /// Runs work in this thread. Use it for work whose short steps never wait for other threads.
   template <class Work>
   auto run(const Work& work) {
     return run(1, work);

@@ -1,9 +1,9 @@
-"""Assisted generation of Hugging Face transformers with a rule of speclab in the place of its own:
+"""Runs assisted generation of Hugging Face transformers with a rule of speclab instead of its own:
 
     ids = model.generate(ids, do_sample=True, top_k=0, custom_generate=assisted(assistant, gamma=4, rule="block"))
 
-The rule is a name, parameters or a function of one's own (docs/python.md). Rows are those of both models at the temperature;
-logits processors, such as top-k, are not applied. One sequence at a time, without caches, so that every step is in sight.
+The rule is a name, parameters or your own function (docs/python.md). Rows are those of both models at the temperature; logits
+processors, such as top-k, are not applied. Decodes one sequence at a time, without caches, so that every step can be read here.
 """
 
 import torch
@@ -12,7 +12,7 @@ import speclab
 
 
 def assisted(assistant, *, gamma=4, rule="token", temperature=1.0):
-    """A decoding method for `custom_generate`. Torch's seed decides everything."""
+    """Returns a decoding method for `custom_generate`. Torch's seed determines its random numbers."""
 
     def rows(model, ids, count):
         """Probabilities after the last `count` positions, [count, V]."""

@@ -4,9 +4,9 @@ token, for the serving simulator (docs/serving.md, "acceptance": {"kind": "recor
     python3 python/examples/confident_rounds.py configs/exact_austen_bigram.json --gamma 4 --rounds 8000 --out rounds.jsonl
 
 Confidences are those of vLLM's estimator (vllm-project/vllm at 165b366, vllm/v1/worker/gpu/spec_decode/acceptance_estimator.py): a
-logistic function, one for each position, of the margin by which the draft prefers its likeliest token to the next. It is fitted to the first half
-of the rounds, and the second half is written. With --exact they are min(1, target / draft) of the drafted token: all that can be known before the
-verifier's own draw. Rounds are verified by the rule of Leviathan et al. 2023, one after the other along one text.
+logistic function, one for each position, of the margin between the draft's two best logits. It is fitted to the first half of the rounds, and the
+second half is written. With --exact a confidence is min(1, target / draft) of the drafted token, the exact probability of acceptance. Rounds are
+verified by the rule of Leviathan et al. 2023, one after the other along one text.
 """
 
 import argparse
@@ -21,12 +21,12 @@ import speclab
 SOURCE = pathlib.Path(__file__).parents[2]
 #: Tokens of a text before the next begins, and of its prompt.
 LONGEST, PROMPT = 256, 32
-#: A margin of a row with one token has no end; that of vLLM's estimator.
+#: Replaces the infinite margin of a row with one token, as in vLLM's estimator.
 MOST_MARGIN = 40.0
 
 
 class Neural:
-    """A model of a GGUF file in numpy (scripts/pair), which keeps what it has read of a context."""
+    """A model of a GGUF file in numpy (scripts/pair), with a cache of the context that it has read."""
 
     def __init__(self, path):
         sys.path.insert(0, str(SOURCE / "scripts"))
@@ -47,14 +47,14 @@ class Neural:
 
 
 def prompts_of(text, tokenizer, rng):
-    """Stretches of a text, without end."""
+    """Prompts from consecutive parts of a text, in an endless iterator."""
     while True:
         at = int(rng.integers(len(text) - 20 * PROMPT))
         yield tokenizer.encode(text[at : at + 20 * PROMPT])[:PROMPT]
 
 
 def play(target, draft, gamma, rounds, seed, prompts=None):
-    """Margins and exact confidences [rounds, gamma], and how many of the drafted tokens were accepted."""
+    """Margins and exact confidences [rounds, gamma], and the number of accepted tokens per round."""
     rng = np.random.default_rng(seed)
     text: list[int] = []
     margins, exact, accepted = np.zeros((rounds, gamma)), np.zeros((rounds, gamma)), np.zeros(rounds, int)
@@ -116,7 +116,7 @@ def area(said, yes):
 
 
 def findings(said, accepted):
-    """By position: rounds that reach it, rate of acceptance, mean confidence, correlation of both, and the area under the curve."""
+    """For each position: rounds that reach it, rate of acceptance, mean confidence, correlation of both, and the area under the curve."""
     rows = []
     for j in range(said.shape[1]):
         reached = accepted >= j
@@ -130,7 +130,7 @@ def findings(said, accepted):
 
 
 def rounds_of(config, gamma, rounds, seed=1, exact=False):
-    """(confidences, accepted) of the rounds that are written."""
+    """(confidences, accepted) of the rounds to write."""
     models, prompts = config["models"], None
     if models["target"]["kind"] == "gguf":
         target, draft = (Neural(SOURCE / models[name]["file"]) for name in ("target", "draft"))

@@ -1,6 +1,5 @@
-"""Measures the acceptance that a draft loses, or keeps, when it proposes from other rows than its own: within the request's top-k, or
-over another vocabulary than the target's. Each way is proved or refuted on random instances, and measured beside the optimum
-(docs/rules.md).
+"""Measures how acceptance changes when a draft proposes from other rows than its own: restricted to the request's top-k, or over another
+vocabulary than the target's. Each method is proved or refuted on random instances, and compared with the optimum (docs/rules.md).
 
     python3 python/examples/other_rows.py --instances 500
 
@@ -15,7 +14,7 @@ from fractions import Fraction
 
 import speclab
 
-#: The target's vocabulary and the draft's, of the pair that is compared as text.
+#: The target's vocabulary and the draft's, for the pair that is compared as text.
 TARGET_TOKENS, DRAFT_TOKENS = ("a", "b", "ab", "ba"), ("a", "b")
 
 
@@ -24,13 +23,13 @@ def normalised(weights):
 
 
 def top_k(row, k):
-    """The k most probable, those of lower id first among equals."""
+    """The k most probable tokens; among equals those of lower id."""
     kept = sorted(range(len(row)), key=lambda x: (-row[x], x))[:k]
     return normalised([row[x] if x in kept else 0 for x in range(len(row))])
 
 
 def within(row, ids):
-    """TLI: the draft's row over the tokens that both vocabularies have; over all of these alike where it has none."""
+    """TLI: the draft's row restricted to the tokens of both vocabularies; uniform over these if they have no probability."""
     weights = [row[x] if x in ids else 0 for x in range(len(row))]
     return normalised(weights if sum(weights) > 0 else [int(x in ids) for x in range(len(row))])
 
@@ -40,7 +39,7 @@ def row_after(rows, tokens):
 
 
 def in_target_tokens(text):
-    """Longest token first, as most tokenizers do."""
+    """Tokenizes a text, longest token first, as most tokenizers do."""
     ids = []
     while text:
         ids.append(max((x for x, token in enumerate(TARGET_TOKENS) if text.startswith(token)), key=lambda x: len(TARGET_TOKENS[x])))
@@ -50,8 +49,8 @@ def in_target_tokens(text):
 
 def by_text(draft, own_rows):
     """A drafter over another vocabulary: it draws gamma tokens of its own, and proposes their text in the target's tokens. SLEM
-    accepts a token when one drawn from the target is the same, which is verification of a draft that is sure of it. With
-    `own_rows` each token comes with the probabilities that it had, given those before it."""
+    accepts a token if a token drawn from the target is the same; this is verification of a certain draft. With `own_rows` each
+    token comes with its true probabilities, given the tokens before it."""
 
     @speclab.drafter
     def proposes(draw, tokens, gamma):
@@ -70,8 +69,8 @@ def by_text(draft, own_rows):
 
 
 def text_law(draft, gamma):
-    """P(the drafted text is these tokens of the target). All texts have gamma letters, so that they end where they are full,
-    which the tokens so far say."""
+    """P(the drafted text is these tokens of the target). All texts have gamma letters, so the tokens so far tell where a text
+    ends."""
     law = {}
     for drawn in itertools.product(range(len(DRAFT_TOKENS)), repeat=gamma):
         p = Fraction(1)
@@ -87,15 +86,15 @@ def random_rows(draws, vocab, ids, count):
 
 
 def instance(seed):
-    """name: (what it is compared with, target, draft, gamma). Rows by the last token, over the union of both vocabularies; a draft
-    that is alike is the mean of the target before its top-k and of other rows."""
+    """{name: (name to compare with, target, draft, gamma)}. Rows by the last token, over the union of both vocabularies. A draft
+    that resembles the target is the mean of the target before its top-k and of other rows."""
     draws = random.Random(seed)
     vocab, gamma = draws.randint(3, 4), draws.randint(1, 3)
     everything = range(vocab)
     p, q = (random_rows(draws, vocab, everything, vocab) for _ in range(2))
     cut = [top_k(row, 2) for row in p]
     alike = [normalised([a + b for a, b in zip(*rows)]) for rows in zip(p, q)]
-    # Token 0 is in both; each of the others in one vocabulary or in both.
+    # Token 0 is in both vocabularies; each other token is in one or both.
     places = [3] + [draws.choice([1, 2, 3]) for _ in range(vocab - 1)]
     of_target, of_draft = ([x for x in everything if places[x] & side] for side in (1, 2))
     theirs, own = random_rows(draws, vocab, of_target, vocab), random_rows(draws, vocab, of_draft, vocab)
@@ -116,7 +115,7 @@ def instance(seed):
 
 
 def measure(seed):
-    """name: tokens of a round by token and by block verification, whether both are lossless, and the optimum, of rows."""
+    """{name: tokens per round by token and by block verification, whether both are lossless, and the optimum}."""
     found = {}
     for name, (_, target, draft, gamma) in instance(seed).items():
         token, block = (speclab.prove(rule, target, draft, gamma) for rule in ("token", "block"))

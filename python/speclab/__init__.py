@@ -1,8 +1,8 @@
 """speclab: a laboratory for speculative decoding.
 
-- configs: `run`, `sweep`, `compare`, `exact`, `check`, `prove`, `plan` and `predict` are the verbs of the program of the same
-  names, on dicts;
-- your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
+- configs: `run`, `sweep`, `compare`, `exact`, `check`, `prove`, `plan` and `predict` do what the program's commands of the
+  same names do; a config is a dict or a file;
+- your own rule, drafter or gamma policy, as a function: `prove`, `compare_rules`, `simulate`;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
   `audit_pair`, `time_pair`;
@@ -10,7 +10,7 @@
 - numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
-The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on say the same.
+The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on show its parts.
 """
 
 from . import _core, models

@@ -18,8 +18,8 @@ from . import _core
 #: Any value that NumPy turns into an array, or that supports DLPack on a CPU.
 ArrayLike = Any
 
-#: The sum of a row of probabilities may differ from 1 by this: sums of 2^17 float32 or float16 values differ
-#: by less.
+#: Largest allowed distance from 1 of the sum of a row of probabilities; rounding of 2^17 float32 or float16 values moves
+#: it by less.
 TOLERANCE: float = _core.row_tolerance
 
 #: Ids and sizes are 32-bit integers.
@@ -43,7 +43,7 @@ def integer(value: Any, name: str, least: int, most: int) -> int:
 
 
 def number(value: Any, name: str, least: float, most: float, *, open_ends: bool = False) -> float:
-    """A finite float within bounds, which are themselves allowed unless `open_ends`."""
+    """A finite float within bounds. The bounds themselves are allowed unless `open_ends`."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f"{name}: expected a number, not {value!r}")
     try:
@@ -59,15 +59,15 @@ def number(value: Any, name: str, least: float, most: float, *, open_ends: bool 
 
 
 def utf8(value: Any, name: str) -> str:
-    """A text or path as str. TypeError for anything else; ValueError for lone surrogates, which UTF-8 cannot write. These also stand for
-    bytes of file names that are not UTF-8."""
+    """A text or path as str. TypeError for anything else; ValueError for lone surrogates, which UTF-8 cannot encode (Python
+    also uses them for bytes of file names that are not UTF-8)."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name}: expected a text, not {type(value).__name__}")
     text = os.fsdecode(value)
     try:
         text.encode()
     except UnicodeEncodeError as problem:
-        raise ValueError(f"{name}: {ascii(text[problem.start])} at character {problem.start + 1} is a lone surrogate, which UTF-8 cannot write") from None
+        raise ValueError(f"{name}: {ascii(text[problem.start])} at character {problem.start + 1} is a lone surrogate, which UTF-8 cannot encode") from None
     return text
 
 
@@ -86,7 +86,7 @@ def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
             return np.from_dlpack(value)
         except Exception as problem:
             raise TypeError(
-                f"{name}: {type(value).__name__} does not become an array ({problem}); give one on the CPU, detached, "
+                f"{name}: {type(value).__name__} cannot become an array ({problem}); give one on the CPU, detached, "
                 "of float16, float32 or float64"
             ) from None
     if isinstance(value, (str, bytes)) or value is None or callable(value):
@@ -94,7 +94,7 @@ def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
     except (ValueError, TypeError, OverflowError) as problem:
-        raise ValueError(f"{name}: does not become an array: {problem}") from None
+        raise ValueError(f"{name}: cannot become an array: {problem}") from None
 
 
 def _of_shape(array: npt.NDArray[Any], name: str, shape: str, dims: Sequence[int]) -> None:
@@ -112,7 +112,7 @@ def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"{name}: holds something that is no number") from None
+            raise TypeError(f"{name}: contains something that is no number") from None
     elif kind not in "fiu":
         raise TypeError(f"{name}: expected numbers, not {array.dtype}")
     _of_shape(array, name, shape, dims)
@@ -166,7 +166,8 @@ def _fault(array: npt.NDArray[Any]) -> str:
 
 
 def table(value: ArrayLike, name: str) -> npt.NDArray[np.float64]:
-    """[contexts, V] in float64: one row, or V^n rows for the contexts of n tokens, the latest as the lowest digit."""
+    """[contexts, V] in float64: one row, or V^n rows for contexts of n tokens. The latest token is the lowest digit of a row's
+    number."""
     array = probability_rows(value, name, "[V] or [contexts, V]", (1, 2))
     rows = np.ascontiguousarray(np.atleast_2d(array), dtype=np.float64)
     require_order(len(rows), rows.shape[1], name)
@@ -174,7 +175,7 @@ def table(value: ArrayLike, name: str) -> npt.NDArray[np.float64]:
 
 
 def require_order(contexts: int, vocab: int, name: str) -> None:
-    """V^n rows, for some n."""
+    """Raises ValueError unless there are V^n rows for some n."""
     wanted = 1
     while wanted < contexts and vocab > 1:
         wanted *= vocab

@@ -1,4 +1,4 @@
-"""Does a sampler have the target's distribution? Tests with a stated false-alarm rate and a stated power."""
+"""Tests whether a sampler has the target's distribution, with a stated false-alarm rate and power."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Law = Mapping[tuple[int, ...], Any]
 
 @dataclass(frozen=True)
 class Deviation:
-    """The sequence that deviates most: it came more or less often than it should, by the most standard deviations."""
+    """The sequence whose count is the most standard deviations from its expectation."""
 
     tokens: tuple[int, ...]
     observed: float  #: its share of the samples
@@ -38,15 +38,15 @@ class CheckResult:
     """The verdict of an equality test.
 
     Attributes:
-        different: the null hypothesis (samples have the law) is rejected at `level`.
-        p_value: of all its tests together, adjusted by Holm's method.
+        different: whether the null hypothesis (the samples have the distribution) is rejected at `level`.
+        p_value: p-value of all tests together, adjusted by Holm's method.
         level: chance of a false alarm.
-        samples: sequences.
+        samples: number of sequences.
         power: probability with which the test finds `detectable_tv` and `detectable_effect`.
         detectable_tv: a total variation that the joint test finds with probability `power`. Rare sequences count as unseen.
-        detectable_effect: the same as Cohen's w; None where there is one class.
-        worst: the sequence that deviates most, None for tests of configs.
-        tests: all statistics, as `speclab check` prints them with --json.
+        detectable_effect: the same as Cohen's w; None if there is only one class.
+        worst: the sequence that deviates most; None for tests of configs.
+        tests: all statistics, as `speclab check --json` prints them.
         about: description of the tested object, if one was given.
     """
 
@@ -106,7 +106,7 @@ class CheckResult:
 
 
 def law(target: ModelLike, tokens: int, *, context: Sequence[int] = ()) -> dict[tuple[int, ...], float]:
-    """The distribution of the first tokens of plain decoding, from its rows.
+    """The exact distribution of the first tokens of plain decoding (token by token from the target, without a draft).
 
     Args:
         target: rows, a function or a Model.
@@ -119,7 +119,7 @@ def law(target: ModelLike, tokens: int, *, context: Sequence[int] = ()) -> dict[
     model = as_core(target, "target")
     tokens = integer(tokens, "tokens", 1, 64)
     if model.vocab**tokens > 100_000:
-        raise ValueError(f"tokens: {model.vocab}^{tokens} sequences; at most 100,000 are listed")
+        raise ValueError(f"tokens: {model.vocab}^{tokens} sequences; at most 100,000 are possible")
     seen = [integer(token, "context", 0, model.vocab - 1) for token in context]
     return dict(_core.plain_law(model, seen, tokens))
 
@@ -133,22 +133,22 @@ def check(
     threads: int = 0,
     progress: Progress = False,
 ) -> CheckResult:
-    """Tests samples against a law; or, without a law, the decoding that a config describes.
+    """Tests samples against a distribution, or, without `law`, the decoding that a config describes.
 
-    Null: the samples are independent and have the law. Whole sequences are tested (Pearson's chi-squared and G), and each
+    Null hypothesis: the samples are independent and have the distribution. Whole sequences are tested (Pearson's chi-squared and G), and each
     token given those before it; p-values are adjusted by Holm's method, so that the chance of a false alarm is `level`.
-    Sequences expected less than 10 times are tested by their exact tails, and share classes.
+    Sequences expected less than 10 times share classes, and each is also tested by its exact tail probability.
 
     Args:
-        samples: [n, tokens] or [n] ids, one independent sequence a row. Without `law`: a config as a dict or a path.
+        samples: ids [n, tokens] or [n]: one independent sequence per row. Without `law`: a config as a dict or a path.
         law: a dict from tuples of ids to probabilities (as `law()` and `Proof.law` are), or a row [V] for single tokens.
-            Absent sequences are impossible; it sums to 1 within 1e-3.
+            Sequences that it lacks have probability 0; its sum is 1 within 1e-3.
         level: chance of a false alarm, between 0 and `power`.
-        power: at which `detectable_tv` is stated.
-        threads, progress: of configs.
+        power: power for which `detectable_tv` is computed.
+        threads, progress: for configs, as in `run`.
 
     Raises:
-        ValueError, TypeError: naming the argument. ConfigError: a config that cannot be tested.
+        ValueError, TypeError: a bad argument, which is named. ConfigError: a config that cannot be tested.
 
     >>> from speclab import sample
     >>> drawn = sample([.5, .3, .2], [.1, .3, .6], 2, tokens=3, samples=20_000)
@@ -192,8 +192,8 @@ def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: 
     if array.ndim == 1:
         array = array[:, None]
     if array.shape[1] != length:
-        raise ValueError(f"samples: {array.shape[1]} tokens a row; the law is of {length}")
-    # Any ids are allowed; those that occur are numbered in ascending order.
+        raise ValueError(f"samples: {array.shape[1]} tokens per row; the law has {length}")
+    # Any ids are allowed: they are renumbered in ascending order.
     known = np.union1d(array, np.array([token for ids in law for token in ids]))
     number_of = {int(token): at for at, token in enumerate(known)}
     numbered = {tuple(number_of[token] for token in ids): p for ids, p in law.items()}
@@ -239,34 +239,34 @@ def check_sampler(
     batch: int | None = None,
     progress: Progress = False,
 ) -> CheckResult:
-    """Tests any verification of drafted tokens.
+    """Tests any implementation of verification.
 
-    This function drafts tokens from the draft's rows, and `sampler` accepts or corrects them. Plain decoding completes the emitted tokens
-    to gamma + 1 tokens, which are tested against the target's law.
+    This function drafts tokens from the draft's rows, and `sampler` accepts or corrects them. The emitted tokens are completed to
+    gamma + 1 tokens by decoding without a draft, and tested against the target's distribution.
 
     Args:
         sampler: `sampler(target_rows, draft_rows, drafted)` of float64 [gamma + 1, V], float64 [gamma, V] and int64
-            [gamma] returns the ids that it emits: 1 to gamma + 1 of them. Its own randomness must differ from call to
-            call. With `batch`: of [B, gamma + 1, V], [B, gamma, V], [B, gamma], returning one such list a request, or an
-            array [B, gamma + 1] with -1 after the last.
+            [gamma] returns the ids that it emits: 1 to gamma + 1 of them. Its randomness must differ from call to call.
+            With `batch` it gets [B, gamma + 1, V], [B, gamma, V] and [B, gamma], and returns one such list per request, or
+            an array [B, gamma + 1] with -1 after the last id.
         target, draft: rows, functions or Models. V^(gamma + 1) may be at most 100,000.
         gamma: drafted tokens, 1 to 64.
-        power: a sampler whose law is `total_variation` away from the target's is found with this probability by the joint
-            test (both between the classes of the test: sequences expected less than 10 times share one, which `CheckResult.detectable_tv` counts as unseen).
-        total_variation: what is to be found; the number of samples follows from it. `CheckResult.detectable_tv` says what
-            the test could find.
+        power: probability with which the joint test finds a sampler at distance `total_variation`.
+        total_variation: distance from the target's distribution that is to be found, between the classes of the test; the
+            number of samples follows from it. Sequences expected less than 10 times share a class.
+            `CheckResult.detectable_tv` is the distance found when differences within such a class count as unseen.
         level: chance of a false alarm.
-        samples: calls (requests), instead of the planned number.
+        samples: number of calls (requests), instead of the planned number.
         context: ids before the round.
-        seed: of the drafts and of plain decoding.
-        batch: requests a call; None for one at a time.
+        seed: seed of the drafts and of the completing tokens.
+        batch: requests per call; None for one at a time.
 
-    Where the rows of target or draft are the same after every token, as with one row, a sampler that reads the row of
-    another position would not be found out. Then the test is on rows made from them that differ by the last token: after
-    token x > 0 the weights of a row are multiplied by 1, 2, ..., V, moved on by x ids and normalised. The result says so.
+    If the rows of target or draft are the same in every context, the test could not find a sampler that reads the row of
+    another position. It then uses rows that differ by the last token: after token x > 0 the weights of the given row are
+    multiplied by 1, 2, ..., V, shifted by x ids and normalised. The result says so.
 
     Raises:
-        ValueError, TypeError: naming the argument, or what the sampler returned.
+        ValueError, TypeError: a bad argument, or a bad result of the sampler, which is named.
 
     >>> generator = np.random.default_rng(1)
     >>> def everything(target_rows, draft_rows, drafted):
@@ -328,7 +328,7 @@ def _alike(model: _core.Model, context: list[int], vocab: int) -> bool:
 
 
 class _Rounds:
-    """Rows of drafted sequences, where each context is requested once; and completions of emitted prefixes."""
+    """Rows of drafted sequences (each context is requested once), and completions of emitted prefixes."""
 
     def __init__(self, target: _core.Model, draft: _core.Model, context: list[int], gamma: int, vocab: int, seed: int) -> None:
         self._models = target, draft
@@ -355,13 +355,13 @@ class _Rounds:
         return target, draft
 
     def completed(self, emitted: Any) -> list[int]:
-        """The emitted ids, completed to gamma + 1 ids by plain decoding."""
+        """The emitted ids, completed to gamma + 1 ids by decoding without a draft."""
         try:
             array = np.asarray(emitted).reshape(-1)
         except (TypeError, ValueError):
             raise TypeError(f"sampler: returned {emitted!r}; expected token ids") from None
         if array.size and array.dtype.kind not in "iu":
-            # Rounding would test another sampler than the one given.
+            # Rounding ids would test another sampler than the given one.
             what = f"{array[0].item()!r} ({array.dtype})" if array.dtype.kind in "fbc" else repr(emitted)
             raise TypeError(f"sampler: returned {what}; expected token ids, which are integers: int(token), or an array of int64")
         ids = array.tolist()

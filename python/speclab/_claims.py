@@ -1,4 +1,4 @@
-"""Numbers printed in papers, blogs and threads, each computed again from the printed inputs."""
+"""Recomputes numbers printed in papers, blogs and threads from the printed inputs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SHIPPED = pathlib.Path(__file__).resolve().parent / "_claim_files"
 
 
 class Claims(Findings):
-    """The output of `speclab claims` with --json: counts, sources and claims; a `Findings`."""
+    """The output of `speclab claims --json`: counts, sources and claims; a `Findings`."""
 
     def to_pandas(self) -> Any:
-        """One row for each number, with address and date of its source."""
+        """One row per number, with address and date of its source."""
         import pandas
 
         sources = {source["name"]: source for source in self["sources"]}
@@ -28,15 +28,15 @@ class Claims(Findings):
 
 
 def claims(only: Sequence[str] = (), *, folder: Union[str, "os.PathLike[str]", None] = None) -> Claims:
-    """Computes numbers that others print from the inputs that they print, and says which follow, as `speclab claims` does
+    """Recomputes numbers that others print from the inputs that they print, and says which follow, as `speclab claims` does
     (docs/claims.md).
 
     Args:
-        only: names of sources; by default all.
-        folder: of files of claims; by default those of the project.
+        only: names of sources; default: all.
+        folder: folder with files of claims; default: the project's.
 
     Raises:
-        ConfigError: an unknown source, a folder without files, or a file with a mistake, which is named.
+        ConfigError: an unknown source, a folder without files, or a faulty file, which is named.
 
     >>> audit = claims(["vllm-20780"])
     >>> audit.counts["follows"], audit.counts["does_not_follow"]

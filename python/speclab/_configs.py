@@ -1,4 +1,4 @@
-"""Runs configs: the program's verbs, on dicts."""
+"""Runs configs, as the program's commands do."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def config_text(config: Any) -> _core.ConfigText:
 
 
 def run(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
-    """Runs a config: the same bytes of result.json as `speclab run` gives.
+    """Runs a config. result.json has the same bytes as by `speclab run`.
 
     Args:
-        config: a dict, or the path of a JSON file. Files that it names are looked for in the working folder.
-        threads: 0 for as many as there are cores; the result does not depend on it.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) steps.
+        config: a dict, or the path of a JSON file. Paths in it are relative to the working folder.
+        threads: 0: all cores. The result does not depend on it.
+        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total) steps.
 
     Raises:
-        ConfigError: with the file, the JSON path, the value and what is allowed, before the work.
-        KeyboardInterrupt: within a tenth of a second; nothing is kept.
+        ConfigError: a bad config, before any work; names the file, the JSON path, the value and what is allowed.
+        KeyboardInterrupt: within a tenth of a second after Ctrl-C; nothing is kept.
 
     >>> result = run({"title": "α = .8", "experiment": "predict", "alpha": .8, "gamma": 5, "cost": {"c": .05}})
     >>> round(result.cells[0]["formula"]["tokens_per_target_step"], 4)
@@ -64,16 +64,16 @@ def sweep(
     shards: Optional[int] = None,
     folder: Union[str, "os.PathLike[str]", None] = None,
 ) -> Result:
-    """Runs a config over the grid of its "sweep", as `speclab sweep` does; otherwise as `run`.
+    """Runs a config over the grid of its "sweep", as `speclab sweep` does; otherwise like `run`.
 
     Args:
-        config, threads, progress: as of `run`. With an executor, `threads` are those of each shard (0: one), and
-            `progress` counts shards.
-        executor: runs the shards: any object with the `submit` of `concurrent.futures.Executor`. Its workers need
-            this package, access to `folder`, and in their working folder the files that the config names. The result
-            has the same bytes.
-        shards: parts of equal cost, for the executor; by default four for each core of this machine.
-        folder: where shards store finished work; after a failure the same call continues from it. By default a
+        config, threads, progress: as in `run`. With an executor, `threads` counts per shard (0: one), and `progress` counts
+            shards.
+        executor: runs the shards (parts of the grid): any object with the `submit` of `concurrent.futures.Executor`. Its
+            workers need this package, access to `folder`, and in their working folder the files that the config names. The
+            result has the same bytes.
+        shards: number of parts of equal cost for the executor; default: four per core of this machine.
+        folder: folder where shards store finished work; after a failure the same call continues from it. Default: a
             temporary folder, which is removed at the end.
 
     Raises:
@@ -88,7 +88,7 @@ def sweep(
         raise ConfigError('/sweep: missing; it lists values by path, for example {"/gamma": [1, 3, 5]}', "/sweep")
     if executor is None:
         if shards is not None or folder is not None:
-            raise ValueError("shards and folder: an executor runs them; give executor=")
+            raise ValueError("shards and folder: these need an executor; give executor=")
         return run(config, threads=threads, progress=progress)
     threads = integer(threads, "threads", 0, 4096)
     shards = 4 * (os.cpu_count() or 1) if shards is None else integer(shards, "shards", 1, 100_000)
@@ -118,21 +118,21 @@ def _end(futures: list[Any]) -> None:
     for future in futures:
         future.cancel()
     for future in futures:
-        with contextlib.suppress(Exception):  # the first error is the one that is reported
+        with contextlib.suppress(Exception):  # only the first error is reported
             future.result()
 
 
 def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads: int) -> None:
-    """Runs one shard in a worker. It is a function of the module, so that it can be sent to another process."""
+    """Runs one shard in a worker. It is a module-level function, so that it can be pickled."""
     if not _core.run_shard(config_text(config), folder, index, count, threads):
         raise RuntimeError(f"shard {index} of {count} was stopped early")
 
 
 def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
-    """Compares drafters and gamma policies on texts, as `speclab compare` does; otherwise as `run`.
+    """Compares drafters and gamma policies on texts, as `speclab compare` does; otherwise like `run`.
 
     Args:
-        config, threads, progress: as of `run`.
+        config, threads, progress: as in `run`.
 
     Raises:
         ConfigError: the config's experiment is not "compare".
@@ -143,7 +143,7 @@ def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False)
 
 
 def _read(config: ConfigLike) -> Mapping[str, Any]:
-    """The config as a dict. Its mistakes are reported by the verb that runs it."""
+    """The config as a dict. The program reports its mistakes when it runs it."""
     if isinstance(config, Mapping):
         return config
     if not isinstance(config, (str, os.PathLike)):
@@ -160,12 +160,12 @@ def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> F
     """Analyses a config's models and rule exactly, as a Markov chain over contexts (docs/exact-analysis.md).
 
     Args:
-        config: a dict or a path, of models with bounded memory.
-        simulation: also simulate, at the config's size.
-        threads: 0 for as many as there are cores.
+        config: a dict or a path; its models must have bounded memory.
+        simulation: whether to simulate as well, at the config's size.
+        threads: 0: all cores.
 
     Returns:
-        The output of `speclab exact` with --json; str() of it is the program's text.
+        The output of `speclab exact --json`; str() of it is the program's text.
 
     Raises:
         ConfigError: a config that cannot be analysed.

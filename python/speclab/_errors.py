@@ -8,11 +8,11 @@ from . import _core
 class ConfigError(ValueError):
     """A config, a rule's parameters or a file that cannot be used.
 
-    The message is the whole sentence: file, JSON path, value and remedy, as the program prints it.
+    The message has file, JSON path, value and remedy, as the program prints them.
 
     Attributes:
-        path: JSON pointer of the faulty value ("/models/target/kind"); empty where there is none.
-        file: the file it was read from; empty for a dict.
+        path: JSON pointer of the faulty value ("/models/target/kind"); empty if there is none.
+        file: the file that was read; empty for a dict.
     """
 
     def __init__(self, sentence: str, path: str = "", file: str = "") -> None:

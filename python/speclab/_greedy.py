@@ -1,4 +1,4 @@
-"""Decoding at temperature 0, where rounding decides between tokens whose logits nearly tie."""
+"""Decoding at temperature 0, where rounding decides between tokens with nearly equal logits."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Flips:
-    """The effect of rounding on a text at temperature 0: result of `flips`."""
+    """Result of `flips`: the effect of rounding on a text at temperature 0."""
 
-    per_1000: float  #: expected flips in 1,000 tokens of such rows
+    per_1000: float  #: expected flips per 1,000 tokens
     probabilities: Floats  #: P(flip) of each row
-    tokens_before: float  #: mean tokens before the first flip, of texts that have no end
-    changed: float  #: expected share of a text of `length` tokens from its first flip on
+    tokens_before: float  #: mean tokens before the first flip, in an endless text
+    changed: float  #: expected share of a text of `length` tokens after its first flip
 
 
 def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
-    """Expected flips of the argmax between two runs of a target at temperature 0, from the gaps between its two best logits.
+    """Expected changes (flips) of the argmax between two runs of a target at temperature 0, from the gaps between its two best
+    logits.
 
-    A row whose best logit leads by g flips where the noise of the other run on that difference, normal with mean 0, exceeds
-    g: with probability P(Z > g / noise), independently of other rows. Third tokens are left out, so flips are undercounted where
-    three logits tie. Texts are the same up to their first flip, and differ after it.
+    Rounding in the other run adds normal noise of mean 0 to the difference of the two logits. A row with gap g flips if the
+    noise exceeds g: with probability P(Z > g / noise), independently of other rows. Third tokens are ignored, so flips are
+    undercounted where three logits nearly tie. Two texts are equal up to the first flip, and differ after it.
 
     Args:
-        gaps: best logit less second best, of each row of a text; at least 0.
-        noise: standard deviation of the difference of the two logits between runs, in logits.
+        gaps: best logit minus second best, for each row of a text; at least 0.
+        noise: standard deviation between runs of the difference of two logits, in logits.
         length: tokens of a text, for `changed`.
 
     >>> found = flips([0.01, 2.0, 5.0, 0.3], noise=.1)
@@ -50,26 +51,26 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
 
 @dataclass(frozen=True)
 class GreedyRounds:
-    """Rounds of one text at temperature 0 when rounding changes the draft's proposals: result of `greedy_rounds`."""
+    """Result of `greedy_rounds`: the rounds of one text at temperature 0 when rounding changes the draft's proposals."""
 
     rounds: float  #: mean target steps of the text
-    deviation: float  #: standard deviation of them between runs
-    tokens_per_target_step: float  #: tokens over mean rounds
-    step_deviation: float  #: of tokens per target step between runs, to first order
+    deviation: float  #: their standard deviation between runs
+    tokens_per_target_step: float  #: tokens divided by mean rounds
+    step_deviation: float  #: standard deviation of tokens per target step between runs, to first order
 
 
 def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
     """Target steps that one text takes at temperature 0, and how they vary between runs, when rounding moves the draft's logits.
 
-    The draft proposes token y of the text where y's logit exceeds all others: with probability P(Z < margin / noise),
-    independently in each row. Each row is drafted at most once, so the law of the rounds can be computed exactly, from the end of
-    the text to its beginning.
+    The draft proposes the text's token y if y's logit exceeds all others: with probability P(Z < margin / noise),
+    independently in each row. Each row is drafted at most once, so the distribution of the number of rounds can be computed
+    exactly, from the end of the text to its beginning.
 
     Args:
-        margins: the draft's logit of the text's token less the largest of all others, row by row; negative where it proposes
+        margins: the draft's logit of the text's token minus the largest other logit, for each row; negative if it proposes
             another token.
-        noise: standard deviation of that difference between runs, in logits; 0 for none.
-        gamma: drafted tokens of a round.
+        noise: standard deviation of that difference between runs, in logits; 0: none.
+        gamma: drafted tokens per round.
 
     >>> greedy_rounds([5, 5, -5, 5, 5, 5], 0, gamma=2).rounds
     2.0
@@ -87,7 +88,7 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
         survived = 1.0
         for accepted in range(drafted + 1):
             end = min(start + accepted + 1, len(row))
-            # The end of the text ends the last round; in a whole round the next token is the bonus.
+            # The end of the text ends the last round; in a complete round the next token is the bonus.
             last = accepted == drafted or start + accepted >= len(row)
             share = survived if last else survived * (1 - kept[start + accepted])
             mean[start] += share * (1 + mean[end])
@@ -102,34 +103,36 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
 
 @dataclass(frozen=True)
 class GreedyCheck:
-    """Result of `greedy_check`: whether texts at temperature 0 differ no more than rounding explains."""
+    """Result of `greedy_check`: whether rounding explains how texts differ at temperature 0."""
 
-    rounding: bool  #: nothing speaks against rounding: p >= level
-    p: float  #: of both tests together, twice the smaller one
-    p_far: float  #: P(rounding flips a row with a gap as large as the largest of the differences)
-    p_many: float  #: P(as many texts differ); 1 where `texts` does not say which rows are of one text
-    expected: float  #: texts that rounding is expected to change; rows, without `texts`
-    differences: int  #: first differences that were given
-    least_noise: float | None  #: the smallest noise at which it would pass, in logits; None where it does
+    rounding: bool  #: rounding explains the differences: p >= level
+    p: float  #: p-value of both tests together: twice the smaller one
+    p_far: float  #: P(rounding flips a row whose gap is as large as the largest gap of a difference)
+    p_many: float  #: P(as many texts differ); 1 without `texts`
+    expected: float  #: expected number of texts (without `texts`: of rows) that rounding changes
+    differences: int  #: number of first differences given
+    least_noise: float | None  #: the smallest noise at which the check would pass, in logits; None if it passes
 
 
 def greedy_check(
     first_gaps: ArrayLike, gaps: ArrayLike, noise: float, *, texts: Sequence[int] | None = None, level: float = 1e-6
 ) -> GreedyCheck:
-    """Tells rounding from a fault at temperature 0, where a speculative text should be the plain one (docs/temperature-zero.md).
+    """Tells rounding from a fault at temperature 0, where decoding with and without speculation should give the same text
+    (docs/temperature-zero.md). "Plain" texts are those without speculation.
 
-    Null: every row of the plain texts flips independently with probability P(Z > gap / noise), or less. With N rows of gaps g and
-    differences at gaps up to h, p_far = 1 - prod over g >= h of P(no flip) bounds the probability of a flip at a gap of h or
-    more, however the texts go on after their first differences; p_many is that of as many texts with a flip or more, by the
-    exact law of a sum of independent texts. A false alarm has at most the probability `level`.
+    Null hypothesis: every row of the plain texts flips independently with probability at most P(Z > gap / noise). Let h be the
+    largest gap of a difference. Then p_far = 1 - prod over gaps g >= h of P(no flip) bounds the probability of a flip at a gap
+    of h or more, however the texts continue after their first differences. p_many is the probability that as many texts or
+    more have a flip, by the exact distribution of a sum over independent texts. A false alarm has at most the probability
+    `level`.
 
     Args:
-        first_gaps: for each text that differs, the plain row's best logit less that of the token that was emitted there
-            instead. Empty where none differs.
-        gaps: best logit less second best of all rows of the plain texts, those after a first difference included.
+        first_gaps: for each text that differs, the plain row's best logit minus that of the token emitted instead. Empty if
+            none differs.
+        gaps: best logit minus second best for all rows of the plain texts, including those after a first difference.
         noise: standard deviation that rounding gives the difference of two logits, in logits.
-        texts: lengths of the texts that `gaps` holds one after the other; without it their number is not judged.
-        level: of the verdict.
+        texts: lengths of the texts whose rows `gaps` holds one after the other; without it the number of texts is not tested.
+        level: level of the test.
 
     >>> gaps = [4.0, 2.5, .02, 3.1, 1.9, .4] * 50
     >>> greedy_check([.02], gaps, .05, texts=[6] * 50).rounding
@@ -145,9 +148,9 @@ def greedy_check(
     if texts is not None:
         lengths = [integer(one, f"texts[{i}]", 1, 2**31 - 1) for i, one in enumerate(texts)]
         if sum(lengths) != len(rows):
-            raise ValueError(f"texts: {sum(lengths)} tokens together; gaps has {len(rows)}")
+            raise ValueError(f"texts: {sum(lengths)} tokens in all; gaps has {len(rows)}")
         if len(first) > len(lengths):
-            raise ValueError(f"first_gaps: {len(first)} differences of {len(lengths)} texts; each text has one first difference")
+            raise ValueError(f"first_gaps: {len(first)} differences for {len(lengths)} texts; each text has at most one first difference")
         ends = np.cumsum(lengths)
 
     def judged(at: float) -> tuple[float, float, float, float]:
@@ -178,7 +181,7 @@ def _gaps(value: ArrayLike, name: str, empty: bool = False) -> Floats:
     row = _floats(value, name, empty)
     if (row < 0).any():
         at = int(np.flatnonzero(row < 0)[0])
-        raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit less another, at least 0")
+        raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit minus another, at least 0")
     return row
 
 
@@ -201,7 +204,7 @@ def _any(probabilities: Floats) -> float:
 
 
 def _at_least(probabilities: Floats, count: int) -> float:
-    """P(`count` or more of independent events). It keeps the probabilities of smaller counts, and sums those that leave them."""
+    """P(`count` or more of independent events). Keeps the probabilities of smaller counts, and adds up the rest."""
     if count == 0:
         return 1.0
     below = np.zeros(count)
@@ -215,7 +218,7 @@ def _at_least(probabilities: Floats, count: int) -> float:
 
 
 def _least_noise(passes: Callable[[float], bool], fails: float) -> float:
-    """The least noise by bisection, to a thousandth of itself; infinite if no noise is enough."""
+    """The smallest sufficient noise, by bisection to a relative error of 1/1000; infinite if there is none."""
     low, high = max(fails, 1e-9), 1e6
     if not passes(high):
         return math.inf

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and the bounds of its confidence interval; bounds are infinite where nothing bounds the error.
+    """An estimate and the bounds of its confidence interval; bounds are infinite if the error is unknown.
 
     >>> 0.5 in Interval(0.4, 0.3, 0.6)
     True

@@ -15,35 +15,35 @@ from .models import ModelLike, as_exact, same_vocab
 
 @dataclass(frozen=True)
 class Optimum:
-    """The maximum of tokens that a lossless scheme emits in one round, given the drafted paths."""
+    """The largest expected number of tokens that a lossless scheme emits in one round, given the drafted paths."""
 
     expected_emitted: Number  #: a Fraction when `proved`, else a float to about 1e-9
-    proved: bool  #: the solver's basis is optimal in exact arithmetic
-    upper_bound: Fraction  #: proved: no lossless scheme emits more
-    outcomes: int  #: different sets of drafted paths
-    variables: int  #: of the linear program
+    proved: bool  #: whether the solver's basis is optimal in exact arithmetic
+    upper_bound: Fraction  #: a proved bound: no lossless scheme emits more
+    outcomes: int  #: number of different sets of drafted paths
+    variables: int  #: number of variables of the linear program
 
 
 def optimum(
     target: ModelLike, draft: ModelLike | Drafter, gamma: int = 1, *, drafts: int = 1, context: Sequence[int] = ()
 ) -> Optimum:
-    """The most tokens that any lossless scheme emits in one round, as a linear program over all ways to emit a string
-    given the drafted paths, with a proof in fractions.
+    """The most tokens that any lossless scheme emits in one round on average: a linear program over all ways to emit a
+    string given the drafted paths, with a proof in fractions.
 
-    A scheme emits a prefix of a drafted path and one token more; completed by plain decoding, the emitted string must have
-    the target's distribution. With one drafted token that is optimal transport (Sun et al. 2023, "SpecTr"); with one path
+    A scheme emits a prefix of a drafted path and one more token. Completed by decoding without a draft, the emitted string
+    must have the target's distribution. With one drafted token that is optimal transport (Sun et al. 2023, "SpecTr"); with one path
     block verification attains it (Sun et al. 2024).
 
     Args:
         target, draft: rows [V] or [V^n, V], functions of the context, or Models, as `prove` takes them; the draft also a
-            `drafter`, whose paths and their probabilities are enumerated. The rows that it returns do not matter.
-        gamma: drafted tokens of a path, 1 to 64.
-        drafts: paths, each drawn from the draft, independently of the others.
+            `drafter`, whose paths and their probabilities are enumerated. The rows that it returns are ignored.
+        gamma: drafted tokens per path, 1 to 64.
+        drafts: number of paths, drawn independently from the draft.
         context: ids before the round.
 
     Raises:
-        ValueError: rows that are no distributions, a program of more than 3 10^5 variables, or a drafter that is run more than
-            10^6 times.
+        ValueError: rows that are no distributions, more than 3 10^5 variables, or a drafter that would run more than 10^6
+            times.
 
     >>> optimum([1/3, 2/3], [2/3, 1/3], 2).expected_emitted
     Fraction(20, 9)

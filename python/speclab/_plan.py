@@ -1,4 +1,4 @@
-"""Planning: which drafter, how many drafted tokens, which settings for a server."""
+"""Plans: which drafter, how many drafted tokens, and which settings for a server."""
 
 from __future__ import annotations
 
@@ -61,39 +61,42 @@ def plan(
     """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the speedup with an interval, and
     settings for servers (docs/planning.md).
 
+    Acceptance comes from one of alpha, log, recording, config, drafters and tree. Costs come from c, from a roofline
+    (target, draft, device), or from measured times.
+
     Args:
-        alpha, alpha_se: acceptance rate, accepted of examined tokens, and its standard error.
-        of_drafted: the drafted tokens a round, where alpha (or drafters') is accepted of drafted tokens, what vLLM, llama.cpp
-            and TensorRT-LLM print as acceptance rate, which is lower.
-            Or one of the following, where acceptance is known from:
-        log, model: file of a server's log, in any format of `speclab plan list logs`, and the model in a log of several.
+        alpha, alpha_se: acceptance rate (accepted / examined tokens) and its standard error.
+        of_drafted: drafted tokens per round, if alpha (or that of drafters) is accepted / drafted tokens: vLLM, llama.cpp and
+            TensorRT-LLM print this lower number as acceptance rate.
+        log, model: a server's log file, in a format of `speclab plan list logs`, and the model in a log of several.
         since: an earlier page of the same counters, which is subtracted.
-        fields: {"accepted": "acc_tokens", "drafted": "usage.draft"}: columns or keys of a log of one's own; also "emitted"
-            (accepted and one more a round), "rounds" and "model".
-        drafted: tokens drafted a round, of a log that does not say.
-        recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md), the
-            draft's where files hold one model each, the draft's name in a file of several, the rule, and whether the target's
-            rows were cut.
-        config: path of a config of models or cases.
-        drafters: {name: (alpha, c)}, c a number or a model's name.
-        tree: how often the target's token is the draft's first, second, ... choice: plans a tree of drafted tokens.
-        c: time of a draft run, in target runs. Or a roofline:
+        fields: {"accepted": "acc_tokens", "drafted": "usage.draft"}: columns or keys of your own log; also "emitted"
+            (accepted and one more per round), "rounds" and "model".
+        drafted: drafted tokens per round, if the log does not say.
+        recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md); the draft's
+            file, if each file holds one model; the draft's name in a file of several; the rule; and whether the target's rows
+            were truncated (top-k, top-p, temperature 0).
+        config: path of a config with models or cases.
+        drafters: {name: (alpha, c)}; c is a number or a model's name.
+        tree: frequencies with which the target's token is the draft's first, second, ... choice; plans a tree of drafted
+            tokens.
+        c: time of a draft run / time of a target run.
         target, draft, device, devices, draft_devices, dtype: names that `speclab plan list models` and
-            `speclab plan list devices` show, or paths of a config.json for the models. Or measured times:
-        target_times, draft_times: files.
-        batch, context: sequences decoded together, tokens before the new ones.
-        method: what drafts: "draft", "ngram", "eagle", "eagle3", "mtp" (the target's own modules, without draft), "medusa" or
-            "dflash" (c of these two is of the one run that drafts a round).
-        gamma: one to compare with the best.
-        max_gamma, max_batch, memory_share, confidence: limits, as of the program; of a tree max_nodes and max_levels.
-        threads: of configs and recordings; 0 for as many as there are cores.
+            `speclab plan list devices` show, or paths of a config.json for the models.
+        target_times, draft_times: files of measured times.
+        batch, context: sequences decoded together, and tokens before the new ones.
+        method: kind of drafter: "draft", "ngram", "eagle", "eagle3", "mtp" (the target's own modules; leave out draft),
+            "medusa" or "dflash" (one run drafts a round; c is its time).
+        gamma: a gamma to compare with the best.
+        max_gamma, max_batch, memory_share, confidence: limits, as in the program; for a tree max_nodes and max_levels.
+        threads: threads for configs and recordings; 0: all cores.
 
     Returns:
-        What `speclab plan` prints with --json; str() of it is the program's text. Warnings about a recording are Python's.
-        `fits` is False, with a warning, where the memory of the device does not hold what was asked for.
+        The output of `speclab plan --json`; str() of it is the program's text. Warnings about a recording are Python warnings.
+        `fits` is False, with a warning, if the device's memory is too small.
 
     Raises:
-        ConfigError: options that contradict one another or leave something open, files that cannot be read.
+        ConfigError: options that are missing or contradict one another, or files that cannot be read.
 
     >>> plan(alpha=.75, c=.02).best["gamma"]
     9
@@ -105,7 +108,7 @@ def plan(
     given = {name: value for name, value in locals().items() if value is not None and value is not False}
     ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree: where acceptance is known from")
+        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree, as the source of acceptance")
     way = ways[0]
     known_from = given.pop(way)
     if way not in ("config", "recording"):

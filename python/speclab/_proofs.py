@@ -25,8 +25,8 @@ class Counterexample:
     """The sequence whose probability is furthest from the target's."""
 
     tokens: tuple[int, ...]
-    probability: Number  #: under the rule
-    target_probability: Number  #: under plain decoding
+    probability: Number  #: its probability under the rule
+    target_probability: Number  #: its probability under plain decoding
 
     def __str__(self) -> str:
         return f"P{list(self.tokens)} = {self.probability}, plain decoding has {self.target_probability}"
@@ -34,7 +34,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Proof:
-    """The findings of enumerating one round; in exact arithmetic a proof for these rows.
+    """The result of enumerating one round; in exact arithmetic it is a proof for these rows.
 
     All numbers are `fractions.Fraction` when `exact`, else floats (equal up to 1e-10).
     """
@@ -45,23 +45,24 @@ class Proof:
     lossless: bool
     tv: Number  #: total variation between `law` and `target_law`
     acceptance: Number  #: P(a token is accepted at the first position)
-    optimal_acceptance: Number | None  #: the largest that any lossless rule can have there with candidates drawn so
-    expected_accepted: Number  #: drafted tokens accepted in a round
-    expected_emitted: Number  #: tokens emitted in a round
+    optimal_acceptance: Number | None  #: the largest acceptance at the first position of any lossless rule with candidates drawn this way
+    expected_accepted: Number  #: expected accepted tokens per round
+    expected_emitted: Number  #: expected emitted tokens per round
     rejection: Number  #: P(the round ends in a rejection)
-    law: dict[tuple[int, ...], Number]  #: of the first gamma + 1 tokens: one round, then plain decoding
-    target_law: dict[tuple[int, ...], Number]  #: the same tokens by plain decoding
-    counterexample: Counterexample | None  #: None when lossless
+    law: dict[tuple[int, ...], Number]  #: distribution of the first gamma + 1 tokens: one round, then plain decoding
+    target_law: dict[tuple[int, ...], Number]  #: distribution of these tokens under plain decoding
+    counterexample: Counterexample | None  #: None if lossless
     branches: int
-    #: The rows that all numbers are about, [contexts][V]. None for a function of the context, for a drafter, and above 10,000
+    #: The rows to which all numbers apply, [contexts][V]. None for a function of the context, for a drafter, and above 10,000
     #: numbers.
     target: tuple[tuple[Number, ...], ...] | None
     draft: tuple[tuple[Number, ...], ...] | None
-    #: "given": the given rows show it. "also made by context": they are alike in every context, and the rule is lossless on
-    #: rows made from them that differ by the last token as well. "made by context": it is lossless on the given rows, and
-    #: refuted on those made from them. "alike in all contexts": neither show whether it reads those of another position.
+    #: Rows for which the verdict holds. "given": the given rows. "also made by context": the given rows are equal in every
+    #: context, and the rule is lossless on them and on rows made from them that differ by the last token. "made by context":
+    #: it is lossless on the given rows and refuted on those made from them. "alike in all contexts": neither can show whether
+    #: the rule reads a row of another position.
     rows: str
-    rows_words: str  #: `rows` as a sentence; empty when "given"
+    rows_words: str  #: `rows` as a sentence; empty if "given"
 
     def __str__(self) -> str:
         verdict = "lossless" if self.lossless else f"not lossless: {self.counterexample}"
@@ -110,40 +111,40 @@ def prove(
 ) -> Proof:
     """Decides whether a rule is lossless on these rows, by following every branch of one round.
 
-    One round (drafts, draws of the rule, the token after them) is completed with plain decoding to gamma + 1 tokens,
-    whose joint law is compared with that of plain decoding alone. Lossless from every context means that decoding by
-    rounds has the target's distribution (Leviathan et al. 2023, appendix A.1).
+    One round (drafts, draws of the rule, the token after them) is completed to gamma + 1 tokens by plain decoding: token by
+    token from the target, without a draft. Their joint distribution is compared with that of plain decoding alone. If they are
+    equal from every context, decoding by rounds has the target's distribution (Leviathan et al. 2023, appendix A.1).
 
     Args:
         rule: a name ("token", "block", ...; `rule_names()`), parameters ({"kind": "lenient", "lenience": .5}), or a
-            function. Without `target` and `draft`: a config, as a dict or a path, which has all the rest.
+            function. Without `target` and `draft`: a config (a dict or a path) with all other arguments.
         target, draft: rows [V] or [V^n, V], functions of the context, or Models; the draft also a `drafter`. In exact
             arithmetic a float stands for its shortest decimal (.1 is 1/10), and rows are divided by their exact sum, which
             must be 1 within 1e-3.
-        gamma: drafted tokens, 0 to 64; with a policy at most so many.
-        policy: `policy(drafted, row) -> bool`, asked before every token whether to draft it, given a tuple of the ids
-            drafted so far and the row that the last was drawn from (None before the first). For the rules token and block
+        gamma: drafted tokens, 0 to 64; with a policy the maximum.
+        policy: `policy(drafted, row) -> bool` decides before every token whether to draft it. It gets a tuple of the ids
+            drafted so far and the row from which the last was drawn (None before the first). For the rules token and block
             and for functions of one draft.
         context: ids before the round.
-        exact: rational arithmetic; else doubles, which are faster.
-        max_branches: how many branches may be followed: about a minute's work, which is 10^6 exactly (fewer where rows
-            have more than three digits) and 2 10^7 in doubles. For a function: how often it may be run, which is less often the
-            more tokens its rows have. The sequences of gamma + 1 tokens count as branches.
+        exact: whether to use rational arithmetic; otherwise doubles, which are faster.
+        max_branches: largest number of branches. The default is about a minute's work: 10^6 in exact arithmetic (fewer if
+            numbers in rows have more than three digits) and 2 10^7 in doubles. For a function: the largest number of runs; the
+            default falls with the number of tokens in its rows. The sequences of gamma + 1 tokens count as branches.
 
-    Where all the rows that were read are alike, as with one row each, a rule that reads the row of another position would
-    not be found out. It must be lossless as well on rows made from them that differ by the last token: after token x > 0
-    the weights of a row are multiplied by 1, 2, ..., V, moved on by x ids and normalised. `Proof.rows` says which rows the
-    numbers are about, and `Proof.target` and `Proof.draft` are those rows.
+    If rows are equal in every context, they cannot show a rule that reads the row of another position. The rule must then
+    also be lossless on rows made from them that differ by the last token: after token x > 0 the weights of the given row are
+    multiplied by 1, 2, ..., V, shifted by x ids and normalised. `Proof.rows` says for which rows the verdict holds, and
+    `Proof.target` and `Proof.draft` are those rows.
 
-    A rule in Python is a function `f(draw, target, draft, drafted)` of gamma + 1 rows, gamma rows and gamma ids, which
-    returns `(accepted, next)`: how many drafted tokens are accepted, and the id of the token after them. Its randomness
-    comes from `draw.bernoulli(p) -> bool` and `draw.categorical(weights, otherwise=None) -> id`; weights need not sum to
-    1, and `otherwise` is drawn from when they sum to 0. Rows are NumPy arrays, of Fractions in exact arithmetic, so that
-    one function serves both. It must be a function of its arguments and draws.
+    A rule in Python is a function `f(draw, target, draft, drafted)` of gamma + 1 target rows, gamma draft rows and gamma ids.
+    It returns `(accepted, next)`: the number of accepted tokens, and the id of the token after them. Its randomness comes from
+    `draw.bernoulli(p) -> bool` and `draw.categorical(weights, otherwise=None) -> id`; weights need not sum to 1, and if they
+    sum to 0, `otherwise` is drawn from instead. Rows are NumPy arrays (of Fractions in exact arithmetic, so that one function
+    serves both). The result may depend only on arguments and draws.
 
     Raises:
-        ValueError: rows that are no distributions, too many branches, a rule that returns something other than (accepted, next).
-        TypeError: an argument of another type; a float probability in exact arithmetic.
+        ValueError: rows that are no distributions, too many branches, or a rule that does not return (accepted, next).
+        TypeError: an argument of a wrong type, or a float probability in exact arithmetic.
         ConfigError: an unknown rule or parameter.
 
     >>> prove("token", [.5, .3, .2], [.1, .3, .6]).acceptance
@@ -222,8 +223,9 @@ class RuleComparison:
     """Several rules on the same rows.
 
     Attributes:
-        proofs: one `Proof` a rule, in the order in which they were given.
-        tokens: sampled tokens of a round from the context, with intervals, one a rule; None where nothing was sampled.
+        proofs: one `Proof` per rule, in the given order.
+        tokens: for each rule the sampled mean tokens per round from the context, with an interval; None if nothing was
+            sampled.
     """
 
     def __init__(self, proofs: list[Proof], tokens: list[Any]) -> None:
@@ -233,7 +235,7 @@ class RuleComparison:
     _columns = ("rule", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted")
 
     def records(self) -> list[dict[str, Any]]:
-        """One dict for each rule, with numbers as floats."""
+        """One dict per rule, with numbers as floats."""
         out = []
         for proof, sampled in zip(self.proofs, self.tokens):
             record: dict[str, Any] = {"rule": proof.rule, "lossless": proof.lossless}
@@ -281,19 +283,19 @@ def compare_rules(
     max_branches: float | None = None,
     progress: Progress = False,
 ) -> RuleComparison:
-    """Proves each rule on the same rows, and samples each when `rounds` says how much.
+    """Proves each rule on the same rows and, if `rounds` is above 0, samples each.
 
     Args:
-        rules: names, parameters or functions, as `prove` takes them.
-        target, draft, gamma, policy, context, exact, max_branches: as of `prove`.
-        rounds: rounds to sample of every rule, each from the context, as the proof's round is, with the same random numbers for
-            their drafts; 0 for none. `simulate` has the rounds of long texts.
-        seed: of the sampling.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total): a step for each proof and each
-            sampled round.
+        rules: names, parameters or functions, as for `prove`.
+        target, draft, gamma, policy, context, exact, max_branches: as in `prove`.
+        rounds: sampled rounds per rule; 0: none. Each begins in the context, like the proof's round, and the rules' drafts use
+            the same random numbers. For rounds of long texts use `simulate`.
+        seed: seed of the sampling.
+        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total); a step is a proof or a sampled
+            round.
 
     Raises:
-        What `prove` raises.
+        The errors of `prove`.
 
     >>> print(compare_rules(["token", "block"], [.5, .3, .2], [.1, .3, .6], gamma=2))
     rule   lossless  tv  acceptance  optimal_acceptance  expected_emitted

@@ -15,17 +15,17 @@ from ._arrays import integer
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
 
-#: The maximum of sequences, and of tokens in each.
+#: Largest number of sequences, and of tokens in each.
 MOST_RECORDED = 10**7
 
 
 @dataclass(frozen=True)
 class RecordedSequence:
-    """A stretch of a recording that was generated in one piece."""
+    """Consecutive tokens of a recording that were generated as one sequence."""
 
     name: str
-    task: str  #: what it belongs to; empty when the recording does not say
-    first: int  #: index of its first token
+    task: str  #: name of its task; empty if the recording names none
+    first: int  #: index of its first token in the recording
     count: int  #: tokens
 
 
@@ -33,17 +33,17 @@ class RecordedSequence:
 class Recording:
     """A text with natural logarithms of the probability of each token under target and draft (docs/recordings.md)."""
 
-    format: str  #: of the file
+    format: str  #: format of the file
     target: npt.NDArray[np.float64]  #: [n], log p(y)
-    draft: npt.NDArray[np.float64]  #: [depths, n], log q(y) by depth in the round; one depth holds at every one
+    draft: npt.NDArray[np.float64]  #: [depths, n], log q(y) by depth in the round; if there is one depth, it serves all
     sequences: list[RecordedSequence]
-    overlap: npt.NDArray[np.float64] | None  #: [n], sum of min(p, q); None without rows
-    entropy: npt.NDArray[np.float64] | None  #: [n], of p in nats; None when not known
-    drawn: bool  #: the text was drawn from the target, not given to it
+    overlap: npt.NDArray[np.float64] | None  #: [n], sum of min(p, q); None if the file has no rows
+    entropy: npt.NDArray[np.float64] | None  #: [n], entropy of p in nats; None if unknown
+    drawn: bool  #: whether the text was drawn from the target, not given to it
 
     @property
     def kept(self) -> npt.NDArray[np.float64]:
-        """[n], min(1, q(y) / p(y)) at the first depth: P(y was drafted and kept | y was emitted), whose mean estimates alpha."""
+        """[n], min(1, q(y) / p(y)) at the first depth: P(y was drafted and accepted | y was emitted). Its mean estimates alpha."""
         return np.exp(np.minimum(self.draft[0] - self.target, 0))
 
     def __len__(self) -> int:
@@ -57,11 +57,11 @@ def read_recording(
 
     Args:
         path: CSV, JSON lines, answers of servers, npz, safetensors, ... (docs/recordings.md).
-        draft: a second file with the draft's part, for formats that hold one model.
-        column: the drafter, of a file with several (logq.NAME).
+        draft: a second file with the draft's part, for formats that hold one model per file.
+        column: NAME of the drafter, if the file has several (logq.NAME).
 
     Raises:
-        ConfigError: a file in no known format, with the reason of each, or one that does not hold together.
+        ConfigError: an inconsistent file, or one in no known format (with a reason for each format).
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -88,17 +88,17 @@ def record(
     """Records the pair of a config, as `speclab record` does (docs/recordings.md).
 
     Args:
-        config: a dict or a path, of models; its rule, gamma and costs do not matter.
-        path: file to write, .csv, .jsonl, or .safetensors with whole rows: the bytes of the program's. None for no file.
-        sequences: without it the simulation's trials.
-        tokens: of each; without it the simulation's length.
-        entropy: also of the target's rows in nats, by which checks of the text are sharper.
-        threads: 0 for as many as there are cores; the result does not depend on it.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) steps.
+        config: a dict or a path, with models; its rule, gamma and costs are ignored.
+        path: file to write, .csv, .jsonl, or .safetensors with complete rows; the program writes the same bytes. None: no file.
+        sequences: number of sequences; default: the simulation's trials.
+        tokens: tokens per sequence; default: the simulation's length.
+        entropy: whether to record the entropy of the target's rows, in nats; it makes checks of the text sharper.
+        threads: 0: all cores. The result does not depend on it.
+        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total) steps.
 
     Raises:
-        ConfigError: a config without models or of several cells, or a path with another ending.
-        KeyboardInterrupt: within a tenth of a second; nothing is written.
+        ConfigError: a config without models or with several cells, or a path with another ending.
+        KeyboardInterrupt: within a tenth of a second after Ctrl-C; nothing is written.
 
     >>> draft = {"kind": "mixture", "alpha": .8, "other": {"kind": "zipf", "reversed": True}}
     >>> models = {"target": {"kind": "zipf", "vocab": 8}, "draft": draft}

@@ -14,7 +14,7 @@ from . import _core, _html
 
 
 class Findings(Mapping[str, Any]):
-    """Named values, as the program's --json prints them; also as attributes. str() is the program's text."""
+    """Named values, as the program's --json prints them, also as attributes. str() is the program's text."""
 
     def __init__(self, text: str, words: str) -> None:
         self._values: dict[str, Any] = json.loads(text)
@@ -53,7 +53,7 @@ class Findings(Mapping[str, Any]):
 
 
 def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table: an interval is three columns, NAME, NAME_low and NAME_high."""
+    """A row of a table; an interval becomes the columns NAME, NAME_low and NAME_high."""
     row = {}
     for name, value in values.items():
         if isinstance(value, dict):
@@ -64,7 +64,7 @@ def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-#: Columns of Result.records(), in addition to one for each path that the cells set and one for each measured value.
+#: Columns of Result.records(), beside one per path that the cells set and one per measured value.
 COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 
 
@@ -72,9 +72,9 @@ class Result:
     """The result of a config.
 
     Attributes:
-        title, experiment: of the config.
-        partial: it was interrupted.
-        seconds: duration of the run; not part of the result's bytes.
+        title, experiment: title and experiment of the config.
+        partial: whether the run was interrupted.
+        seconds: duration of the run; not part of result.json.
     """
 
     def __init__(self, core: _core.RunResult) -> None:
@@ -85,7 +85,7 @@ class Result:
         """Reads a result.json that `save` or the program wrote.
 
         Raises:
-            ConfigError: it is no result of this version; the message says so. OSError: it cannot be read.
+            ConfigError: not a result of this version. OSError: the file cannot be read.
         """
         return cls(_core.read_result(pathlib.Path(path).read_text(encoding="utf-8"), ""))
 
@@ -109,11 +109,11 @@ class Result:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        """The cells of the grid, or the one there is."""
+        """The cells of the grid (without a sweep, one)."""
         return self.data["cells"]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each cell and metric: cell, label, what the cell sets, metric, printed, formula, simulated,
+        """A dict per cell and metric: cell, label, the values that the cell sets, metric, printed, formula, simulated,
         simulated_low, simulated_high and measured_NAME, with the names of results.csv (docs/results.md)."""
         beside = list(dict.fromkeys(name for cell in self.cells for name in cell.get("measured") or {}))
         note = self.data["config"].get("measured_note")
@@ -140,7 +140,7 @@ class Result:
         return out
 
     def to_csv(self) -> str:
-        """results.csv, one row per cell, as the experiment lays it out."""
+        """results.csv: one row per cell, with the experiment's columns."""
         return self._core.csv()
 
     def to_pandas(self) -> Any:
@@ -161,21 +161,21 @@ class Result:
         series: str = "",
         where: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Draws a metric over what was swept, as `speclab plot` does (docs/plots.md).
+        """Draws a metric over a swept key, as `speclab plot` does (docs/plots.md).
 
         Args:
-            ax: matplotlib Axes; without one the current.
-            x, series: swept keys, in full ("/models/draft/alpha") or by the last part ("alpha"), or "label".
-            y: a metric. An argument that is not given is taken from the config's first figure, or from the figure on the
-                result's page.
+            ax: matplotlib Axes; default: the current ones.
+            x, series: swept keys, in full ("/models/draft/alpha") or their last part ("alpha"), or "label".
+            y: a metric. Defaults of x, series and y come from the config's first figure, or from the figure on the result's
+                page.
             where: values of further keys, {"c": 0.05}.
 
         Returns:
             The Axes. Needs matplotlib 3.6 or later.
 
         Raises:
-            ConfigError: names that are not there, with those that are; more curves than can be told apart.
-            ValueError: further keys differ, so that there are several figures.
+            ConfigError: unknown names (the message lists the known ones), or too many curves to tell apart.
+            ValueError: the result has several values of a further key, and `where` chooses none.
         """
         import matplotlib.pyplot as plt
 
@@ -187,7 +187,7 @@ class Result:
         drawn = json.loads(self._core.figures(x, y, series, conditions))
         if len(drawn["figures"]) > 1:
             titles = ", ".join(figure["title"] for figure in drawn["figures"])
-            raise ValueError(f"{len(drawn['figures'])} figures, {titles}; where= keeps one value of a key")
+            raise ValueError(f"{len(drawn['figures'])} figures, {titles}; where= chooses one value of a key")
         panel = panel_of(drawn["figures"][0])
         ax = plt.gca() if ax is None else ax
         picture = Picture(palette=drawn["words"]["palette"], colours=drawn["words"]["colours"])
@@ -205,10 +205,10 @@ class Result:
         return ax
 
     def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes report.html, the page of `speclab run`: one file that needs nothing else.
+        """Writes report.html, the page of `speclab run`, as one self-contained file.
 
         Returns:
-            The path. Raises OSError where it cannot be written.
+            The path. Raises OSError if it cannot be written.
         """
         out = pathlib.Path(path)
         out.write_text(self._core.report(), encoding="utf-8")
@@ -240,7 +240,7 @@ def _column(path: str) -> str:
 
 
 def _number(text: str | None) -> float | str | None:
-    """A measured value: these are texts, and most of them are numbers."""
+    """A measured value, which is text, as a number if it is one."""
     try:
         return None if text is None else float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Verification rules: the catalogue's by name, or a function."""
+"""Verification rules: by a name of the catalogue, or a function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _core
 from ._arrays import integer
 
 #: A name ("token"), parameters ({"kind": "lenient", "lenience": .5}), a function (draw, target, draft, drafted) ->
-#: (accepted, next), or what `rule` made of one.
+#: (accepted, next), or a result of `rule`.
 RuleLike = Union[str, Mapping[str, Any], Callable[..., tuple[int, int]], "Rule"]
 
 
@@ -41,17 +41,17 @@ def rule(
     """Adds properties to a rule written in Python; a bare function is already a rule.
 
     Args:
-        name: in results; without it the function's.
-        plain: `plain(row) -> weights`, from which plain decoding draws a token, if that is not the target's row. Greedy rules return the
-            argmax.
-        drafts: with two or more, the rule chooses among so many independent drafts of one position:
-            `f(draw, target, draft, candidates)` of two rows and a tuple of ids returns `(accepted, token)`, whether one of
-            the candidates is accepted and which, or else the token that replaces them. Drafts that begin with the
-            accepted tokens stay in play at the next position.
-        tree: parents of the nodes of a draft tree (-1 for the context, parents before children, siblings together). Siblings
-            are drafted without replacement, gamma limits the depth, and `f(draw, tree)` returns `(node, next)`, the last
-            accepted node or -1, and the id after it. `tree.children(node)` are the nodes drafted there,
-            `tree.token(node)` is an id, `tree.target(node)` and `tree.draft(node)` are the rows after it.
+        name: name in results; default: the function's.
+        plain: `plain(row) -> weights`: the distribution of a token without speculation, if it is not the target's row. Greedy
+            rules return the argmax.
+        drafts: number of independent drafts, if the rule chooses among two or more at each position. Then
+            `f(draw, target, draft, candidates)` gets two rows and a tuple of ids and returns `(accepted, token)`: whether a
+            candidate is accepted, and that candidate or the token that replaces it. Drafts that begin with the accepted
+            tokens remain candidates at the next position.
+        tree: parents of the nodes of a draft tree (-1 is the context; parents come before children, siblings together).
+            Siblings are drafted without replacement, and gamma limits the depth. `f(draw, tree)` returns `(node, next)`: the
+            last accepted node or -1, and the id after it. `tree.children(node)` gives the nodes drafted there,
+            `tree.token(node)` an id, `tree.target(node)` and `tree.draft(node)` the rows after the node.
 
     >>> from speclab import prove, rule
     >>> @rule(plain=lambda row: [int(i == row.argmax()) for i in range(len(row))])
@@ -67,11 +67,11 @@ def rule(
         raise TypeError(f"plain: expected a function, not {type(plain).__name__}")
 
     if plain is not None and drafts != 1:
-        raise ValueError("plain: goes with rules of one draft")
+        raise ValueError("plain: only rules of one draft have it")
     drafts = integer(drafts, "drafts", 1, 64)
     parents = [integer(parent, "tree", -1, node - 1) for node, parent in enumerate(tree)]
     if len(parents) > 4096 or (parents and (drafts != 1 or plain is not None)):
-        raise ValueError("tree: goes without drafts and plain, and has at most 4096 nodes")
+        raise ValueError("tree: excludes drafts and plain, and has at most 4096 nodes")
 
     def wrap(function: Callable[..., tuple[int, int]]) -> Rule:
         if not callable(function):
@@ -82,7 +82,7 @@ def rule(
 
 
 def rule_names() -> list[str]:
-    """Names of the rules that the catalogue has, planted faults last; docs/rules.md explains them.
+    """Names of the catalogue's rules, with planted faults last; docs/rules.md explains them.
 
     >>> rule_names()[:3]
     ['token', 'match', 'gumbel']
@@ -95,13 +95,13 @@ def _named(name: str) -> _core.Rule:
     return _core.catalogue_rule(json.dumps({"kind": name}))
 
 
-#: `policy(drafted, row) -> bool`, asked before every token of a round whether to draft it: a tuple of the ids drafted so
-#: far, and the draft's row that the last was drawn from (None before the first).
+#: `policy(drafted, row) -> bool` decides before every token of a round whether to draft it. It gets a tuple of the ids
+#: drafted so far, and the draft's row from which the last was drawn (None before the first).
 Policy = Callable[[tuple[int, ...], Any], bool]
 
 
 class Drafter:
-    """A drafter written in Python, made by `drafter`; it takes the place of a draft's rows."""
+    """A drafter written in Python, made by `drafter`; it replaces a draft's rows."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         functools.update_wrapper(self, function)
@@ -116,16 +116,17 @@ class Drafter:
 
 
 def drafter(function: Callable[..., Any]) -> Drafter:
-    """A drafter of one's own, in the place of a draft: it draws the tokens itself and says from which rows.
+    """Your own drafter: it draws a round's tokens itself and reports the rows from which it drew them.
 
     Args:
-        function: `f(draw, tokens, gamma)`, given a tuple of the ids before the round, returns `(drafted, rows)`: at most
-            gamma ids, and for each the row of V probabilities that it was drawn from, as the rule is told. All its
-            randomness comes from `draw`, as that of a rule; in exact arithmetic rows are of Fractions or ints.
+        function: `f(draw, tokens, gamma)` gets a tuple of the ids before the round and returns `(drafted, rows)`: at most
+            gamma ids, and for each the row of V probabilities from which it was drawn; the rule uses these rows. All
+            randomness comes from `draw`, as in a rule. In exact arithmetic rows are of Fractions or ints.
 
     `prove`, `compare_rules`, `simulate` and `sample` take it as `draft`, with the rules token and block and with functions
-    of one draft; `optimum` takes it too. What they find holds for rule and drafter together: rows that are not those that the tokens were drawn from
-    are refuted with a counterexample, as a wrong rule is. What drafts by rows needs no drafter: `f(tokens) -> row` is a draft.
+    of one draft; `optimum` takes it too. Their results hold for rule and drafter together: a drafter that reports wrong rows
+    is refuted with a counterexample, like a wrong rule. A draft that is only a row per context needs no drafter: pass
+    `f(tokens) -> row`.
 
     >>> from fractions import Fraction
     >>> from speclab import drafter, prove
@@ -144,11 +145,11 @@ def drafter(function: Callable[..., Any]) -> Drafter:
 
 
 def as_rule(rule: RuleLike, policy: Policy | None = None, draft: Any = None) -> _core.Rule:
-    """The handle of a rule in any form, with how it drafts. TypeError and ConfigError name the argument."""
+    """The handle of a rule in any form, with its policy or drafter. TypeError and ConfigError name the argument."""
     handle = _handle(rule)
     if isinstance(draft, Drafter):
         if policy is not None:
-            raise ValueError("policy: goes without a drafter, which decides itself how many tokens it drafts")
+            raise ValueError("policy: not allowed with a drafter, which itself decides how many tokens it drafts")
         return _core.with_drafter(handle, draft.name, draft)
     if policy is None:
         return handle

@@ -1,4 +1,4 @@
-"""How a draft should sample, for targets at a temperature, with top-k or top-p."""
+"""Plans how a draft should sample, for targets at a temperature, with top-k or top-p."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _INTEGERS = ("gamma", "sequences", "tokens", "seed", "threads")
 
 
 class SamplingPlan(Findings):
-    """The output of `speclab plan sampling` with --json; a `Findings`."""
+    """The output of `speclab plan sampling --json`; a `Findings`."""
 
     def to_pandas(self) -> Any:
-        """One row for each setting of the target, way to draft and rule."""
+        """One row per setting of the target, way to draft, and rule."""
         import pandas
 
         return pandas.DataFrame([with_bounds(row) for row in self["rows"]])
@@ -50,21 +50,23 @@ def draft_sampling(
     confidence: float | None = None,
     threads: int = 0,
 ) -> SamplingPlan:
-    """Acceptance and tokens per target step by how the draft samples, as `speclab plan sampling` (docs/draft-sampling.md).
+    """Acceptance and tokens per target step for several ways in which the draft may sample, as `speclab plan sampling` prints
+    them (docs/draft-sampling.md). The models are target and draft, config, or a recording.
 
     Args:
-        target, draft: rows of probabilities at temperature 1, [V] or [V^n, V]. Or one of the following:
-        config: a dict or path with models of any kind, whose own sampling options are none.
-        recording, draft_recording, text_temperature: files of a text with rows of both models, and what it was drawn at.
-        temperature, top_k, top_p: of the target, one or several; top_k 0 is all tokens.
-        draft_temperature: further ones of the draft, with the target's top-k and top-p.
-        gamma: drafted tokens.
-        sequences, tokens, seed: of the text that is drawn where a pair has too many contexts for exact numbers.
-        confidence: of intervals, which rows of such texts have.
-        threads: 0 for as many as there are cores. The result does not depend on it.
+        target, draft: rows of probabilities at temperature 1, [V] or [V^n, V].
+        config: a dict or path with models of any kind, without sampling options of their own.
+        recording, draft_recording, text_temperature: files of a text with rows of both models, and the temperature at which
+            the text was drawn.
+        temperature, top_k, top_p: the target's, one or several; top_k 0: all tokens.
+        draft_temperature: further temperatures of the draft, with the target's top-k and top-p.
+        gamma: drafted tokens per round.
+        sequences, tokens, seed: size and seed of the text that is drawn if a pair has too many contexts for exact numbers.
+        confidence: confidence of the intervals, which results from such texts have.
+        threads: 0: all cores. The result does not depend on it.
 
     Raises:
-        ConfigError: options that contradict one another, files that cannot be read.
+        ConfigError: options that contradict one another, or files that cannot be read.
 
     >>> plan = draft_sampling([.5, .3, .2], [.4, .5, .1])
     >>> [(row["draft"], round(row["acceptance"]["value"], 3)) for row in plan.rows if row["rule"] == "token"]

@@ -1,4 +1,4 @@
-"""A server under load: latencies at rates of requests, for policies of gamma."""
+"""Simulates a server under load: latencies by request rate, for policies that choose gamma."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ._plan import answer_of, option_word
 from ._results import Findings, with_bounds
 
 class LoadPlan(Findings):
-    """The output of `speclab plan load` with --json; a `Findings`."""
+    """The output of `speclab plan load --json`; a `Findings`."""
 
     def to_pandas(self) -> Any:
-        """One row for each policy and rate."""
+        """One row per policy and rate."""
         import pandas
 
         rows = []
@@ -41,23 +41,23 @@ def serve(
     """Simulates a server with continuous batching, as `speclab plan load` does (docs/serving.md).
 
     Args:
-        alpha: acceptance rate; it may be left out where `acceptance` says more.
-        requests_per_second: one rate or several in increasing order; by default ten up to 90% of the capacity.
-        of_drafted: the drafted tokens a round, where alpha is accepted of drafted tokens (`plan`).
+        alpha: acceptance rate; not needed if `acceptance` has it.
+        requests_per_second: one rate, or several in increasing order; default: ten rates up to 90% of the capacity.
+        of_drafted: drafted tokens per round, if alpha is accepted / drafted tokens (see `plan`).
         max_gamma: the largest gamma considered.
-        memory_share: of the device's memory, usable.
+        memory_share: usable share of the device's memory.
         seed, confidence: the seed of the first run, and the confidence of intervals.
-        threads: 0 for as many as there are cores. The result does not depend on it.
+        threads: 0: all cores. The result does not depend on it.
         server: keys of the section `serving` of a config (docs/reference.md), with dicts for its objects: `prompt`, `output`,
             `trace`, `tpot_ms`, `runs`, `engine={"max_sequences": 64}`, `acceptance={"kind": "rate", "spread": 0.1}`,
             `draft_device={"hit": 0.8}`, and `cost={"kind": "models", ...}` or `{"kind": "times", ...}`. A `policy` that is not
-            fixed is one more to compare. Defaults are those of `speclab plan load`.
+            fixed is compared as well. Defaults are those of `speclab plan load`.
 
     Returns:
-        What `speclab plan load` prints with --json. `fits` is False, with a warning, where the device's memory does not hold it.
+        The output of `speclab plan load --json`. `fits` is False, with a warning, if the device's memory is too small.
 
     Raises:
-        ConfigError: keys that are unknown, contradict one another or leave something open, files that cannot be read.
+        ConfigError: keys that are unknown, missing or contradict one another, or files that cannot be read.
 
     >>> cost = {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}
     >>> plan = serve(.75, cost=cost, requests_per_second=4, requests=100, runs=2)

@@ -16,7 +16,7 @@ from ._progress import reporter
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, same_vocab
 
-#: The number of trials if none is given: enough for intervals of dependent rounds.
+#: Default number of trials: enough for intervals of dependent rounds.
 TRIALS = 64
 
 
@@ -25,7 +25,7 @@ def _interval(found: tuple[float, float, float] | None) -> Interval | None:
 
 
 class _Kept:
-    """A Simulation's answers, computed in advance, so that they can be sent to another process."""
+    """A Simulation's results, computed in advance, so that they can be pickled."""
 
     def __init__(self, estimates: Any, positions: Any, counts: Any, accepted_lengths: Any, fast: bool) -> None:
         self.fast = fast
@@ -47,8 +47,8 @@ class _Kept:
 class Simulation:
     """Counts of a simulation, and estimates with intervals from them.
 
-    Intervals compare independent trials, or independent rounds where both models are the same in every context. They
-    have infinite bounds when fewer than 8 trials are all there is.
+    Intervals compare independent trials or, if both models are the same in every context, independent rounds. With fewer
+    than 8 trials of dependent rounds their bounds are infinite.
     """
 
     def __init__(self, core: _core.Simulated | _Kept, rule: str, gamma: int, c: float, c_hat: float, confidence: float) -> None:
@@ -60,7 +60,7 @@ class Simulation:
         self.confidence = confidence
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copy: the answers instead of the counts, which live in the extension module."""
+        """For pickle and copy: the results instead of the counts, which are in the extension module."""
         core = self._core
         kept = _Kept(
             core.estimates(self.c, self.c_hat, self.confidence),
@@ -73,22 +73,22 @@ class Simulation:
 
     @cached_property
     def estimates(self) -> dict[str, Interval | None]:
-        """All of them by name (docs/results.md)."""
+        """All estimates by name (docs/results.md)."""
         return {name: _interval(at) for name, at in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
 
     @cached_property
     def positions(self) -> list[tuple[Interval | None, Interval | None]]:
-        """For every drafted position P(accepted), and P(accepted | those before were)."""
+        """For every drafted position P(accepted), and P(accepted | all before it were accepted)."""
         return [(_interval(both), _interval(given)) for both, given in self._core.positions(self.confidence)]
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """rounds, drafted, examined, accepted, emitted."""
+        """Numbers of rounds and of drafted, examined, accepted and emitted tokens."""
         return dict(self._core.counts())
 
     @property
     def accepted_lengths(self) -> list[int]:
-        """Rounds by the number of drafted tokens that they accepted, 0 to gamma."""
+        """Number of rounds that accepted 0, 1, ..., gamma drafted tokens."""
         return list(self._core.accepted_lengths())
 
     @property
@@ -98,7 +98,7 @@ class Simulation:
 
     @property
     def tokens_per_target_step(self) -> Interval:
-        """Tokens emitted per target run, block efficiency."""
+        """Emitted tokens per target run ("block efficiency")."""
         return self._needed("tokens_per_target_step")
 
     @property
@@ -110,13 +110,13 @@ class Simulation:
 
     @property
     def speedup(self) -> Interval:
-        """Over plain decoding, with a draft run costing c target runs (Thm 3.8)."""
+        """Speedup over decoding without a draft, if a draft run takes the time of c target runs (Thm 3.8)."""
         return self._needed("speedup")
 
     def _needed(self, name: str) -> Interval:
         found = self.estimates.get(name)
         if found is None:
-            raise ValueError(f"{name}: the rounds that were simulated do not give it")
+            raise ValueError(f"{name}: unknown for the simulated rounds")
         return found
 
     def to_pandas(self) -> Any:
@@ -160,21 +160,21 @@ def simulate(
     Args:
         target, draft: rows [V] or [V^n, V], functions `f(tokens) -> row`, or Models; the draft also a `drafter`. Rows of
             floats, each summing to 1 within 1e-3; they are divided by their sums.
-        gamma: drafted tokens per round, 0 to 64; with a policy at most so many.
-        policy: `policy(drafted, row) -> bool`, asked before every token whether to draft it, as `prove` takes it.
-        rule: a name, parameters or a function, as `prove` takes them.
+        gamma: drafted tokens per round, 0 to 64; with a policy the maximum.
+        policy: `policy(drafted, row) -> bool` decides before every token whether to draft it, as in `prove`.
+        rule: a name, parameters or a function, as for `prove`.
         seed: 0 to 2^63 - 1. The result depends on it and the other arguments, not on threads.
-        rounds: in all, rounded up to a multiple of `trials`.
-        trials: independent sequences from the prompt; 64, or as many as rounds when there are fewer.
+        rounds: rounds in all, rounded up to a multiple of `trials`.
+        trials: independent sequences from the prompt; default: 64, or `rounds` if that is fewer.
         prompt: ids before the first token.
-        c, c_hat: time and arithmetic operations of a draft run, in target runs.
-        confidence: of intervals.
-        threads: 0 for as many as there are cores.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total) rounds.
+        c, c_hat: time and arithmetic operations of a draft run, divided by those of a target run.
+        confidence: confidence of intervals.
+        threads: 0: all cores.
+        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total) rounds.
 
     Raises:
-        ValueError, TypeError: naming the argument. ConfigError: an unknown rule.
-        KeyboardInterrupt: within a tenth of a second.
+        ValueError, TypeError: a bad argument, which is named. ConfigError: an unknown rule.
+        KeyboardInterrupt: within a tenth of a second after Ctrl-C.
 
     >>> made = simulate([.5, .3, .2], [.1, .3, .6], gamma=3)
     >>> round(made.alpha.value, 9)
@@ -214,12 +214,12 @@ def sample(
     prompt: Sequence[int] = (),
     threads: int = 0,
 ) -> npt.NDArray[np.int32]:
-    """Samples sequences: the first tokens after the prompt, by speculative decoding, or without a draft by plain decoding.
+    """Samples sequences: the first tokens after the prompt, by speculative decoding or, without a draft, token by token.
 
     Args:
-        target, draft, gamma, rule, policy, seed, prompt, threads: as of `simulate`.
-        tokens: of a sequence.
-        samples: independent sequences.
+        target, draft, gamma, rule, policy, seed, prompt, threads: as in `simulate`.
+        tokens: tokens per sequence.
+        samples: number of independent sequences.
 
     Returns:
         int32 [samples, tokens].

@@ -20,8 +20,8 @@ MOST_C = 1e6
 class OptimalGamma:
     """The best number of drafted tokens per round."""
 
-    gamma: int | None  #: None when more is always better; 0 means not to speculate
-    speedup: float | None  #: at `gamma`, or the limit as gamma grows; None when it has none
+    gamma: int | None  #: None if more is always better; 0: do not speculate
+    speedup: float | None  #: at `gamma`, or its limit as gamma grows; None if there is no limit
     reason: str
 
 
@@ -60,11 +60,11 @@ def alpha(target: ArrayLike, draft: ArrayLike) -> float | npt.NDArray[np.float64
 
 
 def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDArray[np.float64]:
-    """`alpha` of whole rows of log-probabilities.
+    """`alpha` from complete rows of log-probabilities.
 
     Args:
-        target, draft: natural logarithms of probabilities [..., V]; -inf for 0. The probabilities of each row must sum to 1 within 1e-3, so
-            a server's top few are not enough.
+        target, draft: natural logarithms of probabilities [..., V]; -inf for 0. The probabilities of each row must sum to 1
+            within 1e-3, so the few largest that a server returns are not enough.
 
     Returns:
         float64 [...]; a float for single rows.
@@ -83,20 +83,20 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
         _core.log_overlaps(rows, rows, out)
         if not (np.abs(out - 1) <= TOLERANCE).all():
             wrong = float(out[np.argmax(np.abs(out - 1))])
-            raise ValueError(f"{name}: the probabilities of a row sum to {wrong:g}, not 1; whole rows are expected")
+            raise ValueError(f"{name}: the probabilities of a row sum to {wrong:g}, not 1; complete rows are expected")
     _core.log_overlaps(p, q, out)
     return out.reshape(shape) if shape else float(out[0])
 
 
 def alpha_from_drafted(target: ArrayLike, draft: ArrayLike, *, confidence: float = 0.95) -> Interval:
     """Alpha from the log-probabilities of drafted tokens alone, as servers log them: the mean of min(1, p(x)/q(x)) over
-    tokens x that were drawn from the draft.
+    tokens x drawn from the draft.
 
     Args:
-        target, draft: natural logarithms [n] of the probability of each drafted token under either model, n >= 2. Every
-            token that was drafted counts, not only those that were kept.
-        confidence: of the interval, which treats tokens as independent. If fewer than 100 of them differ from the commonest ratio it is
-            Stringer's bound, wide but never too narrow; else Student's t.
+        target, draft: natural logarithms [n] of the probability of each drafted token under either model, n >= 2. Pass all
+            drafted tokens, not only the accepted ones.
+        confidence: confidence of the interval, which treats tokens as independent. It is Student's t or, if fewer than 100
+            tokens differ from the most frequent ratio, Stringer's bound, which is wide but never too narrow.
 
     >>> estimate = alpha_from_drafted(np.log([.5, .3, .2, .2]), np.log([.1, .3, .6, .6]))
     >>> round(estimate.value, 3)
@@ -112,7 +112,7 @@ def alpha_from_drafted(target: ArrayLike, draft: ArrayLike, *, confidence: float
         if np.isnan(values).any() or values.max() > TOLERANCE:
             raise ValueError(f"{name}: natural logarithms of probabilities are expected, none above 0")
     if np.isneginf(q).any():
-        raise ValueError("draft: a token that was drafted has probability 0")
+        raise ValueError("draft: a drafted token has probability 0")
     confidence = number(confidence, "confidence", 0, 1, open_ends=True)
     return Interval(*_core.mean_interval(np.exp(np.minimum(p - q, 0)), confidence))
 
@@ -122,7 +122,7 @@ def optimal_gamma(alpha: float, c: float) -> OptimalGamma:
 
     Args:
         alpha: acceptance rate, 0 to 1.
-        c: time of a draft run, in target runs.
+        c: time of a draft run divided by that of a target run.
 
     >>> optimal_gamma(.8, .05).gamma
     8
@@ -144,12 +144,12 @@ def expected_tokens(alpha: float, gamma: int) -> float:
 
 
 def speedup(alpha: float, gamma: int, c: float) -> float:
-    """Walltime improvement over plain decoding for independent acceptances (Thm 3.8).
+    """Speedup over decoding without a draft, for independent acceptances (Thm 3.8).
 
     Args:
         alpha: acceptance rate, 0 to 1.
         gamma: drafted tokens per round, 0 to 10^6.
-        c: time of a draft run, in target runs.
+        c: time of a draft run divided by that of a target run.
 
     >>> round(speedup(.8, 5, .05), 4)
     2.9514
@@ -162,12 +162,12 @@ def predict(alpha: float, c: float = 0.0, *, c_hat: float = 0.0, gamma: int | No
 
     Args:
         alpha: acceptance rate, 0 to 1.
-        c, c_hat: time and arithmetic operations of a draft run, in target runs, 0 to 1000.
-        gamma: drafted tokens per round; without it the optimal.
+        c, c_hat: time and arithmetic operations of a draft run, divided by those of a target run, 0 to 1000.
+        gamma: drafted tokens per round; default: the optimum.
 
     Returns:
-        alpha, gamma, c, c_hat, tokens_per_target_step, speedup, operations, optimal_gamma, best_speedup, ...; those that
-        have no finite value are left out.
+        alpha, gamma, c, c_hat, tokens_per_target_step, speedup, operations, optimal_gamma, best_speedup, ..., without those
+        that are infinite.
 
     >>> predict(.8, .05).optimal_gamma
     8

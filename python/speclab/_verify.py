@@ -18,7 +18,7 @@ from ._simulate import MOST_SEED
 class Verdicts:
     """The decisions of verification, by request."""
 
-    accepted: npt.NDArray[np.int32]  #: [B], length of the accepted prefix, 0 to gamma
+    accepted: npt.NDArray[np.int32]  #: [B], accepted tokens, 0 to gamma
     next: npt.NDArray[np.int32]  #: [B], the token after it: the correction or the bonus
     drafted: npt.NDArray[np.int32]  #: [B, gamma], as given
 
@@ -48,24 +48,24 @@ def verify(
     """Accepts or corrects drafted tokens (Leviathan et al. 2023, Algorithm 1; other rules: docs/rules.md).
 
     Args:
-        target_probs: [B, gamma + 1, V], row i of a request is the target's after i of its drafted tokens.
-        draft_probs: [B, gamma, V], row i is the one from which drafted token i was drawn.
+        target_probs: [B, gamma + 1, V]: row i is the target's after i of the request's drafted tokens.
+        draft_probs: [B, gamma, V]: drafted token i was drawn from row i.
         drafted: [B, gamma] ids.
-        uniforms: [B, gamma + 1] numbers from 0 to 1, one for each acceptance and a last one for the token after the
-            accepted ones; with the rules token, block and lenient. Either this or `seed`.
-        seed: 0 to 2^63 - 1; the draws of request b are addressed by (seed, b, round), so that the result does not depend
-            on threads. A decoder that calls verify again and again gives another `round` each time.
-        rule: a name, parameters or a function, of one draft.
-        validate: checks every row that the decision depends on; without it rows of logits or unnormalised weights are
-            not noticed.
-        threads: 0 for as many as there are cores.
+        uniforms: [B, gamma + 1] numbers from 0 to 1: one per acceptance draw, then one for the token after the accepted
+            ones. For the rules token, block and lenient. Give either uniforms or `seed`.
+        seed: 0 to 2^63 - 1. The draws of request b are addressed by (seed, b, round), so that the result does not depend
+            on threads. A decoder must pass another `round` in each call.
+        rule: a name, parameters or a function, for one draft.
+        validate: whether to check every row on which the decision depends; otherwise logits or unnormalised weights pass
+            unnoticed.
+        threads: 0: all cores.
 
-    float32 and float64 rows are read where they lie as long as the numbers of a row are next to one another; float16
-    becomes float32. A drafted token of draft probability 0 is rejected.
+    float32 and float64 rows are read without a copy if the numbers of a row are contiguous; float16 becomes float32. A
+    drafted token of draft probability 0 is rejected.
 
     Raises:
-        ValueError: shapes, ids or rows that do not fit, naming argument, request and position.
-        TypeError: an argument of another type.
+        ValueError: shapes, ids or rows that do not fit; names argument, request and position.
+        TypeError: an argument of a wrong type.
 
     >>> made = verify([[[.5, .5], [.9, .1]]], [[[1., 0.]]], [[0]], uniforms=[[.4, .95]])
     >>> made.accepted, made.next, made.tokens
@@ -106,7 +106,7 @@ def verify(
 
 def _uniforms(uniforms: ArrayLike | None, seed: int | None, requests: int, gamma: int) -> npt.NDArray[np.float64] | None:
     if (uniforms is None) == (seed is None):
-        raise TypeError("uniforms, seed: give one of them, where the random numbers come from")
+        raise TypeError("uniforms, seed: give one of them, as the source of random numbers")
     if uniforms is None:
         return None
     given = floats(uniforms, "uniforms", "[B, gamma + 1]", (2,))

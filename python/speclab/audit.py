@@ -8,5 +8,5 @@ from .engines._command import main
 if __name__ == "__main__":
     sys.exit(main())
 
-# Importing this module must not hide the function of the same name.
+# Importing this module would otherwise hide the function of the same name.
 sys.modules[__name__] = audit  # type: ignore[assignment]

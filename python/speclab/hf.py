@@ -1,4 +1,4 @@
-"""Hugging Face models: recordings of a pair, and tests of assisted generation. Its functions need torch."""
+"""Records a pair of Hugging Face models, and tests assisted generation. The functions need torch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._simulate import MOST_SEED
 
 __all__ = ["check_generate", "record"]
 
-#: Maximum of sequences whose law is enumerated.
+#: Largest number of sequences whose distribution is enumerated.
 MOST_SEQUENCES = 4096
 #: Contexts in one forward pass.
 BATCH = 256
@@ -40,23 +40,24 @@ def record(
     seed: int = 1,
     progress: Progress = True,
 ) -> Recording:
-    """Records a pair: the model generates by sampling at a temperature, without top-k and top-p, and each token is kept with
-    its log-probabilities under both, as `speclab.record` and scripts/record_hf.py do (docs/recordings.md).
+    """Records a pair: the model generates by sampling at a temperature, without top-k and top-p, and each token is recorded
+    with its log-probabilities under both models, as by `speclab.record` and scripts/record_hf.py (docs/recordings.md).
 
     Args:
-        model, assistant: causal language models of one vocabulary, on any device.
-        prompts: ids, one tensor or list each, or [n, length].
-        path: CSV file to write; None for no file.
-        sequences: prompts take turns; without it one a prompt.
-        tokens: of each at most; a sequence ends with the model's end of text.
-        temperature: of both, above 0.
-        seed: of the sampling.
-        progress: a tqdm bar (a line without tqdm) with the time left; False for none, or a function of (done, total) sequences.
+        model, assistant: causal language models with one vocabulary, on any device.
+        prompts: ids: a tensor or list per prompt, or [n, length].
+        path: CSV file to write; None: no file.
+        sequences: number of sequences; prompts are used in turn. Default: one per prompt.
+        tokens: largest length of a sequence; it also ends with the model's end of text.
+        temperature: temperature of both models, above 0.
+        seed: seed of the sampling.
+        progress: True for a tqdm bar (without tqdm, a line) with the time left, False for none, or a function of
+            (done, total) sequences.
 
     Raises:
-        ValueError: models of different vocabularies; an argument out of range.
+        ValueError: models of different vocabularies, or an argument out of range.
 
-    The recording goes to `speclab.plan(recording=path, c=...)`: alpha, and the expected speedup for every gamma.
+    `speclab.plan(recording=path, c=...)` computes alpha and the expected speedup for every gamma from the recording.
     """
     given = _prompts(prompts, vocabulary(model, assistant))
     count = len(given) if sequences is None else integer(sequences, "sequences", 1, MOST_RECORDED)
@@ -97,26 +98,27 @@ def check_generate(
 ) -> CheckResult:
     """Tests whether `model.generate` with an assistant has the model's distribution.
 
-    It is called with `do_sample=True`, without top-k and top-p, once for each sample: with the defaults thousands of times, which
-    takes minutes (as long as one call by the number of samples; a larger `total_variation` needs fewer). Null: the new tokens have the
-    joint law that the model's own forward passes give at the temperature. If more than 4096 sequences of that length are possible, tokens
-    are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by the ratio of the assistant's
-    probability to the model's, and the classes cut their probability under the model into equal parts, a token on a cut by chance. Tokens
-    that come too often because they were drafted are then in the last classes.
+    It calls `generate` with `do_sample=True`, without top-k and top-p, once per sample: by default thousands of times, which
+    takes minutes (a larger `total_variation` needs fewer samples). Null hypothesis: the new tokens have the joint distribution
+    that the model's own forward passes give at the temperature. If more than 4096 sequences of that length are possible, tokens
+    are replaced by classes whose joint distribution is uniform under the null hypothesis: at each position tokens are ordered by
+    the ratio of the assistant's probability to the model's and divided into classes of equal probability under the model; a
+    token on a border is assigned at random. Drafted tokens that are emitted too often are then in the last classes.
 
     Args:
-        model, assistant: causal language models of one vocabulary; assistant None for plain sampling.
-        prompt: ids; without it the model's beginning of text.
-        tokens: new tokens of a sample, 1 to 16.
+        model, assistant: causal language models with one vocabulary; assistant None: sampling without an assistant.
+        prompt: ids; default: the model's beginning of text.
+        tokens: new tokens per sample, 1 to 16.
         temperature: above 0.
-        power, total_variation, level, samples: as of `check_sampler`.
-        seed: of torch, which is as before afterwards.
-        progress: a tqdm bar (a line without tqdm) with the time left; False for none, or a function of (done, total) samples.
-        options: to `generate`, such as num_assistant_tokens=5 or custom_generate=...; what makes it draw from another
-            distribution is found.
+        power, total_variation, level, samples: as in `check_sampler`.
+        seed: seed of torch, whose state is restored afterwards.
+        progress: True for a tqdm bar (without tqdm, a line) with the time left, False for none, or a function of
+            (done, total) samples.
+        options: options of `generate`, such as num_assistant_tokens=5 or custom_generate=...; the test finds options that
+            change the distribution.
 
     Raises:
-        ValueError: naming the argument.
+        ValueError: a bad argument, which is named.
     """
     import torch
 
@@ -142,7 +144,7 @@ def check_generate(
         sampling["assistant_model"] = assistant
     ids = torch.tensor([given], device=model.device)
     drawn = np.empty((samples, tokens), np.int32)
-    steps = samples if law is not None else 2 * samples  # each sequence is drawn, then put into its class
+    steps = samples if law is not None else 2 * samples  # each sequence is drawn, then classified
     with torch.random.fork_rng(), torch.no_grad(), reporter(progress, "check_generate") as report:
         torch.manual_seed(seed)
         for i in range(samples):
@@ -167,7 +169,7 @@ def _prompts(prompts: Any, vocab: int) -> list[list[int]]:
     """The prompts as lists of token ids; at least one."""
     given = [[integer(int(token), "prompts", 0, vocab - 1) for token in prompt] for prompt in prompts]
     if not given or not all(given):
-        raise ValueError("prompts: expected one at least, of one token at least")
+        raise ValueError("prompts: expected one or more, each with one or more tokens")
     return given
 
 
@@ -179,7 +181,7 @@ def _beginning(model: Any) -> list[int]:
 
 
 def _law(model: Any, prompt: list[int], vocab: int, tokens: int, temperature: float) -> dict[tuple[int, ...], float]:
-    """P of each sequence of new tokens; after an end of text that token is repeated."""
+    """Probability of each sequence of new tokens; an end of text is repeated up to the full length."""
     import torch
 
     ends = ends_of(model)
@@ -209,7 +211,7 @@ def _classes(
     generator: np.random.Generator,
     report: Callable[[int, int], Any] | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Each token's class; uniform and independent when it was drawn from the model (Rosenblatt 1952)."""
+    """Each token's class; classes are uniform and independent if tokens are drawn from the model (Rosenblatt 1952)."""
     import torch
 
     out = generator.integers(0, classes, drawn.shape).astype(np.int32)

@@ -1,11 +1,11 @@
-"""Models to decode with: tables, functions, and the catalogue's.
+"""Models to decode with: tables, functions, and those of the catalogue.
 
-Wherever a function of this package takes a `target` or a `draft`, it takes
+A `target` or a `draft` of this package's functions is one of these:
 
 - an array of probabilities: [V], the same row in every context, or [contexts, V] with contexts = V^n, a row for each
   context of the last n tokens (the latest token is the lowest digit of the row's number; a shorter context counts as
   preceded by token 0);
-- a function `f(tokens) -> row`, given a tuple of ids (prompt and everything after it) and returning V probabilities;
+- a function `f(tokens) -> row`, which gets a tuple of ids (prompt and everything after it) and returns V probabilities;
 - a `Model` from this module.
 """
 
@@ -31,8 +31,8 @@ ModelLike = Union[ArrayLike, Callable[[tuple[int, ...]], ArrayLike], "Model"]
 class Model:
     """A language model: a row of probabilities for every context.
 
-    Made by `from_rows`, `from_function` or `from_config`. Called with a context, a sequence of ids, it returns the row
-    of the next token, float64 [V].
+    `from_rows`, `from_function` and `from_config` make one. Called with a context (a sequence of ids), it returns the row of
+    the next token, float64 [V].
 
     >>> pair = from_rows([[.9, .1], [.2, .8]])
     >>> pair([1])
@@ -49,7 +49,7 @@ class Model:
 
     @property
     def memory(self) -> int | None:
-        """How many tokens at the end of a context its rows depend on; None where no number is known to bound it."""
+        """Number of tokens at the end of a context on which its rows depend; None if no bound is known."""
         return self._core.memory
 
     def __call__(self, context: Sequence[int]) -> npt.NDArray[np.float64]:
@@ -66,7 +66,7 @@ def from_rows(rows: ArrayLike) -> Model:
         rows: probabilities; every row sums to 1 within 1e-3 and is divided by its sum.
 
     Raises:
-        ValueError: a row is no distribution, or their number is no power of V.
+        ValueError: a row is no distribution, or the number of rows is no power of V.
 
     >>> from_rows([.5, .3, .2]).vocab
     3
@@ -78,9 +78,9 @@ def from_function(function: Callable[[tuple[int, ...]], ArrayLike], *, vocab: in
     """A function of the context.
 
     Args:
-        function: given a tuple of ids it returns V probabilities. It must always return the same row for the same
-            context, and may be called from several threads, one at a time.
-        vocab: V; without it the function is asked for the row of the empty context.
+        function: gets a tuple of ids and returns V probabilities. It must always return the same row for the same context,
+            and may be called from several threads, one at a time.
+        vocab: V; default: the length of the function's row for the empty context.
 
     >>> from_function(lambda tokens: [.5, .5] if not tokens else [1, 0])([1])
     array([1., 0.])
@@ -92,8 +92,8 @@ def from_config(spec: Mapping[str, Any], *, target: ModelLike | None = None) -> 
     """A model of the catalogue, described as "target" and "draft" are in a config (docs/reference.md).
 
     Args:
-        spec: {"kind": ..., ...}; kinds that read a corpus need a whole config and `speclab.run`.
-        target: for drafts that refer to one ("mixture" by alpha or epsilon).
+        spec: {"kind": ..., ...}; kinds that read a corpus need a complete config and `speclab.run`.
+        target: the target to which a draft refers ("mixture" by alpha or epsilon).
 
     Raises:
         ConfigError: an unknown kind, or a parameter out of range.
@@ -108,7 +108,7 @@ def from_config(spec: Mapping[str, Any], *, target: ModelLike | None = None) -> 
 def _refuse_roles(model: Any, name: str) -> None:
     """TypeError for a drafter or a rule, which are callable as models are but take other arguments."""
     if isinstance(model, Drafter):
-        raise TypeError(f"{name}: {model!r} has no rows; prove, compare_rules, simulate, sample and optimum take a drafter, as draft")
+        raise TypeError(f"{name}: {model!r} has no rows; only prove, compare_rules, simulate, sample and optimum take a drafter, as draft")
     if isinstance(model, Rule):
         raise TypeError(f"{name}: expected rows, a function f(tokens) -> row or a Model, not {model!r}")
 
@@ -160,5 +160,5 @@ def same_vocab(target: int, draft: int) -> int:
     if target != draft:
         raise ValueError(f"draft: {draft} tokens, and target {target}; rows are over one vocabulary")
     if target > MOST_TOKENS:
-        raise ValueError("target: more tokens than ids")
+        raise ValueError("target: the vocabulary is larger than the range of ids")
     return target

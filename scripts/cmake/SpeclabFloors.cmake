@@ -1,4 +1,4 @@
-# The program consists of floors, each a folder and a library of objects. tests/layers checks which floor may include which.
+# The program consists of layers ("floors"), each a folder and a library of objects. tests/layers checks which layer may include which.
 set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::serving speclab::gpu Boost::program_options
   nlohmann_json::nlohmann_json fmt::fmt benchmark::benchmark OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
 
@@ -37,7 +37,7 @@ function(speclab_floor name)
   set_property(GLOBAL APPEND PROPERTY SPECLAB_FLOORS $<TARGET_OBJECTS:speclab_${name}>)
 endfunction()
 
-# Links all floors: as the library that tests, extensions and the Python package use, and as the program.
+# Links all layers: as the library that tests, extensions and the Python package use, and as the program.
 function(speclab_program)
   get_property(floors GLOBAL PROPERTY SPECLAB_FLOORS)
   speclab_folder(experiments NO_INSTALL SOURCES ${floors} LINK ${SPECLAB_PROGRAM_LIBRARIES})

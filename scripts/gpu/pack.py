@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Packs what a GPU machine needs out of a build into one archive: programs, the shared libraries that they were linked to,
-and scripts. There: a driver, C and C++ libraries as new as those named at the end, Python.
+"""Packs the files of a build that a GPU machine needs into one archive: programs, their shared libraries, and scripts. That machine
+needs a driver, Python, and C and C++ libraries as new as those that this script prints at the end.
 
     scripts/gpu/pack.py BUILD ARCHIVE        e.g. scripts/gpu/pack.py build/cuda out/gpu.tar.gz
     there: tar xf gpu.tar.gz && cd speclab-gpu && scripts/gpu/run.py check && scripts/gpu/run.py measure
@@ -80,7 +80,7 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("archive", type=Path)
     parser.add_argument("--most-mib", type=float, default=55)
-    parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="packs what scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
+    parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="also pack the folder that scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
     options = parser.parse_args()
     if options.rivals and not (options.rivals / "versions.json").is_file():
         print(f"pack: --rivals {options.rivals}: versions.json is missing in it: scripts/gpu/rivals.py makes such a folder", file=sys.stderr)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Unpacks what scripts/bench_torch.py times of vLLM and FlashInfer from their wheels, and compiles FlashInfer's kernels for sm_90.
+"""Unpacks the files of vLLM and FlashInfer that scripts/bench_torch.py times from their wheels, and compiles FlashInfer's kernels
+for sm_90.
 
     pip download --no-deps -d WHEELS vllm flashinfer-python    (400 MB)
     scripts/gpu/rivals.py FOLDER WHEELS/*.whl
     scripts/gpu/pack.py BUILD ARCHIVE --rivals FOLDER, or scripts/bench_torch.py --rivals FOLDER
 
-FOLDER gets a few Python files, headers, libflashinfer.so where nvcc is on the PATH, and versions.json. This repository keeps no files of
-vLLM and FlashInfer. Exit codes: 0; 2 not such a wheel, a file is missing in it, or it does not compile.
+FOLDER then has a few Python files, headers, versions.json and, if nvcc is on the PATH, libflashinfer.so. This repository contains no
+files of vLLM and FlashInfer. Exit codes: 0; 2 not such a wheel, a file is missing in it, or it does not compile.
 """
 import argparse
 import json

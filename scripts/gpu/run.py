@@ -3,12 +3,12 @@
 
     scripts/gpu/run.py check      device tests, distributions, compute-sanitizer, side by side, then a quick benchmark: about 3 minutes
     scripts/gpu/run.py measure    chosen sizes, the profiler where it is installed, the benchmark's sweep: about 8 minutes
-    scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it stands in for: about 6 minutes
+    scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it replaces: about 6 minutes
     scripts/gpu/run.py all        one after the other
 
-It runs an archive unpacked from scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each of the three ends within
+It runs an unpacked archive of scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each of the three ends within
 --seconds: a step that would last longer is interrupted, and keeps its results so far. This counts as a failure of every step except
-bench-axes, whose sweep is meant to be cut; a step that must be killed, for instance because its kernel hangs, always counts as failed.
+bench-axes, whose sweep may be cut; a step that must be killed, for instance because its kernel hangs, always counts as failed.
 Results go to --out, with one log per step; run.json records the steps, how they ended, and the device. All of it is packed into OUT.tar.gz
 after every step. A step that fails does not stop the others. Every chosen size is measured by a separate process, because a CUDA fault ends
 a process. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
@@ -35,7 +35,7 @@ QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.
 # seconds for a step.
 MEASURED = {
     "sizes": (["--dtype", "bf16"], [f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)]
-              + ["32,4,50257", "32,4,151669"], 25),  # the last two of ids that 16 bytes do not divide
+              + ["32,4,50257", "32,4,151669"], 25),  # the last two: rows that are no multiple of 16 bytes
     "cut-offs": (["--workload", "cut-offs,min-p", "--baselines", "fused", "--dtype", "bf16"],
                  ["1,4,128256", "32,4,128256", "256,4,128256", "32,4,32000", "32,4,256000"], 20),
     "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16"],
@@ -48,7 +48,7 @@ PROFILED = (1, 32, 256)  # requests
 
 
 def smi():
-    """The driver's description of the device now; None without a driver."""
+    """The driver's current description of the device; None without a driver."""
     try:
         answer = subprocess.run(["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader"], capture_output=True, text=True,
                                 timeout=60)
@@ -134,7 +134,7 @@ class Session:
         self.note({"step": name, "skipped": why})
 
     def side_by_side(self, steps):
-        """Runs steps, each a name, a command and a limit, at the same time, two programs for each processor. None of them is timed."""
+        """Runs untimed steps, each a name, a command and a limit, at the same time: two programs per processor."""
         with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
             list(pool.map(lambda step: self.step(*step), steps))
 
@@ -185,8 +185,8 @@ def measure(session):
 
 
 def profile(session):
-    """Profiles three kernels at each size. Keeps the profiler's whole report as text, and for each instruction how often it was executed
-    and how often a warp waited there."""
+    """Profiles three kernels at each size. Keeps the profiler's report as text and, for each instruction, the number of executions and of
+    waits."""
     profiler = installed("ncu")
     if profiler is None:
         return session.skip("profile", "ncu is not installed")
@@ -203,7 +203,7 @@ def profile(session):
 
 
 def compress(log):
-    """Compresses 13 MB of text, which would otherwise be packed again after every later step."""
+    """Compresses 13 MB of text once; otherwise every later step would compress it again."""
     if log.is_file():
         with open(log, "rb") as text, gzip.open(f"{log}.gz", "wb", compresslevel=3) as packed:
             shutil.copyfileobj(text, packed)
@@ -226,7 +226,7 @@ def main():
     parser.add_argument("command", choices=[*COMMANDS, "all"])
     parser.add_argument("--build", type=Path, help="a build with CUDA and tests (default: what was packed, or build/cuda)")
     parser.add_argument("--out", type=Path, help="default: kernels/results/<the device's name>")
-    parser.add_argument("--seconds", type=float, default=570, help="of each of the three (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=570, help="time limit of each of the three (default %(default)s)")
     options = parser.parse_args()
     device = smi()
     if device is None:

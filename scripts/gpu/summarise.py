@@ -28,7 +28,7 @@ def unpacked(given, results):
 
 
 def verification(folder):
-    """Rows of all measurements, later files' last."""
+    """Rows of all measurements; those of later files come last."""
     rows = []
     for file in sorted(folder.glob("**/result.json")):
         rows += json.loads(file.read_text()).get("verification", [])

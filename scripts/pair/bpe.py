@@ -1,5 +1,5 @@
-"""A byte-level BPE tokenizer (Sennrich et al. 2016; bytes and the splitting into words as GPT-2's, which libllama calls
-"gpt-2"): trained on texts, and applied to them."""
+"""Trains and applies a byte-level BPE tokenizer (Sennrich et al. 2016). Bytes and the splitting into words are GPT-2's, which libllama
+calls "gpt-2"."""
 
 import collections
 import heapq
@@ -10,7 +10,7 @@ END = "<|endoftext|>"  # token 0: begins and ends a document
 
 
 def byte_letters():
-    """GPT-2's printable letter for each byte: itself where Latin-1 prints it, else a letter from 256 on."""
+    """GPT-2's printable letter for each byte: the byte's own if Latin-1 prints it, else a letter from 256 on."""
     letters, others = {}, 0
     for byte in range(256):
         if 0x21 <= byte <= 0x7E or 0xA1 <= byte <= 0xAC or 0xAE <= byte <= 0xFF:
@@ -43,7 +43,7 @@ def spelled(word):
 
 
 def train(text, size):
-    """The merges of a vocabulary of this size: the most frequent pair first; among equals, the first by spelling."""
+    """The merges for a vocabulary of this size: the most frequent pair first; among equals, the first by spelling."""
     counted = collections.Counter(spelled(word) for word in words(text))
     parts = [list(word) for word in counted]
     counts = list(counted.values())
@@ -58,7 +58,7 @@ def train(text, size):
     while len(merges) < size - 257 and queue:
         count, pair = heapq.heappop(queue)
         if pairs[pair] != -count:
-            continue  # this count is older than an earlier merge
+            continue  # a merge has changed this count since
         merges.append(pair)
         changed = set()
         for i in where.pop(pair):

@@ -14,7 +14,7 @@ class Neural:
         self.model = model
 
     def rows(self, prompt, tokens):
-        """Log-probabilities [T, V] of the places of `tokens`, which follow the prompt."""
+        """Log-probabilities [T, V] at the positions of `tokens`, which follow the prompt."""
         ids = np.array([list(prompt) + list(tokens)])
         logits, _ = self.model.logits(ids[:, :-1], self.model.start(1))
         return llama_numpy.log_softmax(logits[0, len(prompt) - 1:])

@@ -6,12 +6,12 @@ import numpy as np
 
 from pair import bpe, gguf_export, llama_jax
 
-SINGLE_DIGITS = {"gpt-2": False, "smollm": True}  # by tokenizer.ggml.pre: how texts fall into words
+SINGLE_DIGITS = {"gpt-2": False, "smollm": True}  # by tokenizer.ggml.pre: whether every digit is a word
 
 
 class GivenTarget:
     """A given target. `parameters` have matrices in bf16, in which products are computed; `fields` are the file's as gguf reads them.
-    ValueError names the parts that this cannot run: other architectures, tokenizers, or tensors that llama_jax does not have."""
+    ValueError names unsupported parts: other architectures, tokenizers, or tensors that llama_jax does not have."""
 
     def __init__(self, path):
         if not path.exists():
@@ -58,8 +58,8 @@ def array_of(tensor):
 
 
 def projected(embedding, norm, width):
-    """An embedding [V, width] to begin with: the output matrix [V, D] of the target, its norm's weights multiplied in, on
-    the axes along which its rows are longest. Rows have a mean square length of 1."""
+    """The initial embedding [V, width] of a draft: the output matrix [V, D] of the target times its norm's weights, projected on
+    its principal axes. Rows have a mean square length of 1."""
     output = np.asarray(embedding, np.float32) * np.asarray(norm, np.float32)
     _, axes = np.linalg.eigh(output.T @ output)
     rows = output @ axes[:, :-width - 1:-1]

@@ -54,7 +54,7 @@ def initial(shape, seed):
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def product(subscripts, a, b):
-    """einsum of two arrays, each of whose indices is in two of the three: factors in bf16, sums in f32."""
+    """einsum of two arrays, where each index occurs in two of the three arrays: factors in bf16, sums in f32."""
     return jnp.einsum(subscripts, a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), preferred_element_type=jnp.float32)
 
 
@@ -77,7 +77,7 @@ def normed(x, weight):
 
 
 def rotated(x, positions, base):
-    """RoPE over neighbouring pairs (0, 1), (2, 3), ...: libllama's for the Llama architecture. x [..., T, head]."""
+    """RoPE over neighbouring pairs (0, 1), (2, 3), ..., as in libllama for the Llama architecture. x [..., T, head]."""
     head = x.shape[-1]
     angle = positions[:, None] * base ** (-jnp.arange(0, head, 2) / head)
     cos, sin = jnp.cos(angle), jnp.sin(angle)
@@ -99,8 +99,8 @@ def projected(p, layer, x, positions, shape):
 
 
 def attended(p, layer, x, q, keys, values, visible):
-    """Attention with the mask `visible` [T, keys]. It makes many small products, which are faster in f32. Heads that share
-    keys count as more queries of one head."""
+    """Attention with the mask `visible` [T, keys], in f32, which is faster for many small products. Heads that share keys are
+    treated as more queries of one head."""
     batch, heads, length, head = q.shape
     groups = keys.shape[1]
     q = q.reshape(batch, groups, -1, head)
@@ -123,7 +123,7 @@ def logits(p, tokens, shape):
 
 
 def cross_entropy(rows, following):
-    """Mean of -log p of the following tokens [B, T], as a masked sum, whose gradient is faster than that of a look-up."""
+    """Mean of -log p of the following tokens [B, T], as a masked sum, because its gradient is faster than that of a look-up."""
     chosen = jnp.where(jnp.arange(rows.shape[-1]) == following[..., None], rows, 0).sum(-1)
     return (jax.nn.logsumexp(rows, axis=-1) - chosen).mean()
 
@@ -155,7 +155,7 @@ def sample(p, prompts, key, shape, length):
 
 
 def orthogonal(matrix):
-    """Computes nearly the nearest matrix with singular values 1, by five Newton-Schulz steps (Jordan et al. 2024, Muon)."""
+    """Approximates the nearest matrix with singular values 1, by five Newton-Schulz steps (Jordan et al. 2024, Muon)."""
     tall = matrix.shape[0] > matrix.shape[1]
     x = matrix.T if tall else matrix
     x = x / (jnp.linalg.norm(x) + 1e-7)

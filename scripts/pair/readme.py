@@ -1,4 +1,4 @@
-"""The table of files in a README: name, bytes and the first digits of SHA-256, by which a test recognises them."""
+"""Refreshes the table of files in a README: name, bytes and the first digits of SHA-256, which a test compares."""
 
 import hashlib
 import re

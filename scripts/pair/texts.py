@@ -1,15 +1,15 @@
-"""The texts on which the pair is trained, in documents: files of data/, made by scripts/setup.sh tasks."""
+"""Reads the texts on which the pair is trained, as documents: files of data/, made by scripts/setup.sh tasks."""
 
 import pathlib
 import re
 
 HELD_OUT = 20  # one in this many documents is held out for evaluation
 SHORTEST = 200  # characters; shorter documents are left out
-STRETCH = 1000  # tokens of a document when novels are cut in a given target's tokens
+STRETCH = 1000  # tokens per document, when novels are cut by a given target's tokens
 
 
 class Source:
-    """A text: its source, its licence, and how it is divided into documents."""
+    """A text: its source, its licence, and its division into documents."""
 
     def __init__(self, name, file, title, licence, documents):
         self.name, self.file, self.title, self.licence, self.documents = name, file, title, licence, documents
@@ -47,7 +47,7 @@ def read(folder, source):
 
 
 def documents(folder):
-    """{name: (training documents, held-out documents)}; as `read`."""
+    """{name: (training documents, held-out documents)}. Raises errors as `read`."""
     found = {}
     for source in SOURCES:
         kept = [text for text in source.documents(read(folder, source)) if len(text) >= SHORTEST]
@@ -58,7 +58,7 @@ def documents(folder):
 
 def tenths(folder, source, encode):
     """(Training documents, held-out documents) in tokens; every tenth is held out, as with speclab's "hold_out": 10. Novels
-    are cut into stretches of 1,000 tokens. As `read`."""
+    are cut into documents of 1,000 tokens. Raises errors as `read`."""
     text = read(folder, source)
     if source.documents is chapters:
         ids = encode(text)

@@ -24,7 +24,7 @@ class Engine:
         parameters.n_parallel = setting.slots
         parameters.cpuparams.n_threads = 1
         parameters.verbosity = 0
-        # Requests have nothing in common, so caches of earlier prompts would only take time.
+        # Requests share no prefix, so caches of earlier prompts would only take time.
         parameters.cache_prompt, parameters.cache_idle_slots, parameters.cache_ram_mib = False, False, 0
         if gamma > 0:
             parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]

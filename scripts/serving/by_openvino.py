@@ -16,7 +16,7 @@ import load
 import openvino_genai
 
 SERVER = f"OpenVINO GenAI {importlib.metadata.version('openvino-genai')}"
-UNBOUNDED = {"slots": 16, "clients": (1, 2, 3, 4, 6, 8, 12, 16)}  # max_num_seqs does not bound how many run
+UNBOUNDED = {"slots": 16, "clients": (1, 2, 3, 4, 6, 8, 12, 16)}  # max_num_seqs does not bound the number of running sequences
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1}
 
 

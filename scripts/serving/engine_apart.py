@@ -1,4 +1,4 @@
-"""Runs engines whose steps are called here in a process separate from their clients, and defines the answer to a request."""
+"""Runs an engine in a process separate from its clients, and defines the answer to a request."""
 import contextlib
 import dataclasses
 import multiprocessing
@@ -8,14 +8,14 @@ import time
 
 @dataclasses.dataclass
 class Answer:
-    times: list  #: of perf_counter, when tokens came
-    rounds: int  #: after the first token
+    times: list  #: arrival times of tokens, by perf_counter
+    rounds: int  #: rounds after the first token
 
     sent: float = 0
     done: float = 0
 
     def ends(self):
-        """The end times of the prompt's step and of each round: tokens of a round arrive together, after the longest waits."""
+        """The end times of the prompt's step and of each round, found as the longest waits: tokens of a round arrive together."""
         waits = sorted(range(1, len(self.times)), key=lambda i: self.times[i - 1] - self.times[i])
         return [self.times[i] for i in [0, *sorted(waits[: self.rounds])]]
 
@@ -27,8 +27,8 @@ class Answer:
 
 
 class Stepped:
-    """An engine whose steps are called here, in a process of its own: one that runs steps in Python, or holds its lock while a step runs, would keep
-    clients from sending. It has
+    """An engine whose steps are called here, in a separate process, because an engine that holds Python's lock during a step would keep clients
+    from sending. It has
       encoded(text) and length(prompt), a prompt's tokens and their number;
       add(number, prompt, seed, output), which queues a request;
       step(), which runs a step and returns (number, tokens) of the requests that have new ones."""
@@ -68,7 +68,7 @@ class Asked:
 
 
 class Apart:
-    """The client's side of a Stepped engine."""
+    """The client's side of a Stepped engine, which forwards requests to its process."""
 
     def __init__(self, engine, setting, gamma):
         self.connection, theirs = multiprocessing.Pipe()

@@ -1,20 +1,20 @@
-"""Measures a server under load, and compares it with the simulator: the common part of every engine's script.
+"""Measures a server under load, and compares it with the simulator. All engines' scripts share this file.
 
 Costs of a step and acceptance are measured with clients that wait for their answers. `speclab run` then predicts latencies of recorded
 arrivals, Poisson and in bursts, and only after that are they measured with the same arrivals. The config that the script writes has the
 costs, the cells, and the numbers measured in each; `speclab run` shows measured and predicted numbers side by side.
 
-The machine must be idle. Even then a virtual machine's speed changes by a third from minute to minute, so all times are in a clock that
-follows it, the reference: before and after each chunk of requests and each pass of the calibration, one client measures the plain engine's
-latency. Measured times are divided by the mean of both latencies over the calibration's median, and intervals between arrivals are
-stretched by the first. A core that was idle is slower for some milliseconds, which closed loops do not show, so a process of the lowest
+The machine must be idle. Even then a virtual machine's speed changes by a third from minute to minute, so all times are measured by a
+clock that follows it: before and after each chunk of requests and each pass of the calibration, one client measures the latency of the
+engine without speculation (the reference). Measured times are divided by (mean of both latencies / the calibration's median latency), and
+intervals between arrivals are scaled by the latency before. A core that was idle is slower for some milliseconds, which closed loops do not show, so a process of the lowest
 priority keeps each core busy. The engine has its own core; if it may move between cores, its steps take up to a third longer, at random.
 
-The time of a step is a curve over its tokens, those of plain decoding and of prompts. Drafting adds a time that is linear in the sequences.
+The time of a step is a curve over its tokens (decoded ones and prompts). Drafting adds a time that is linear in the number of sequences.
 A prompt that a draft reads, too, costs more per token. A step that both decodes and reads prompts takes longer by a constant, and so does
 the first step after a pause.
 
-An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma, 0 for plain decoding. An engine has
+An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma (0: no speculation). An engine has
   prompt_tokens(text), the length of a prompt;
   answer(text, seed, output), which waits for the answer of `output` tokens and returns an Answer (engine_apart.py).
 """
@@ -76,7 +76,7 @@ def closed_loop(engine, clients, requests, setting, characters=None):
 
 
 def after_pauses(engine, setting):
-    """Answers of an idle server. Its first token comes later than right after an answer."""
+    """Answers of an idle server; their first token comes later than right after another answer."""
     answers = []
     for request in range(setting.calls):
         time.sleep(setting.pause)
@@ -144,7 +144,7 @@ def line(points):
 
 
 def step_ms(curve, tokens):
-    """Milliseconds of a step of this many tokens. Beyond the last point the line through the last two goes on (serving.cost.by_tokens)."""
+    """Milliseconds of a step of this many tokens; linear beyond the last two points (serving.cost.by_tokens)."""
     i = min(max(1, sum(point < tokens for point, _ in curve)), len(curve) - 1)
     (x, y), (u, v) = curve[i - 1], curve[i]
     return y + (v - y) * (tokens - x) / (u - x)
@@ -171,13 +171,13 @@ def rate_for(rounds, gamma, tokens):
 class Calibration:
     gamma: int
     curve: list  #: (tokens, milliseconds) of a step without drafts
-    speculation: float  #: milliseconds that a step takes more with drafts
-    sequence: float  #: of each decoding sequence of it
-    prompt_token: float  #: more than by the curve
-    mixed: float  #: of a step that decodes and reads prompts
-    wake: float  #: of a step before which the server was idle
-    rate: float  #: of acceptance
-    rounds: float  #: of a request, after its first token
+    speculation: float  #: additional milliseconds of a step with drafts
+    sequence: float  #: and of each decoding sequence in it
+    prompt_token: float  #: additional milliseconds of a prompt's token, beyond the curve
+    mixed: float  #: additional milliseconds of a step that decodes and reads prompts
+    wake: float  #: additional milliseconds of the first step after a pause
+    rate: float  #: acceptance rate
+    rounds: float  #: rounds of a request after its first token
 
     def cost(self):
         return {"kind": "steps", "by_tokens": [{"tokens": tokens, "ms": round(ms, 4)} for tokens, ms in self.curve], "speculation": round(self.speculation, 4),
@@ -224,7 +224,7 @@ class Pass:
     reference: float
     prompts: list  #: TTFT by length of the prompt, of one client
     idle: float  #: TTFT of an idle server
-    rounds: list  #: of answers
+    rounds: list  #: rounds of each answer
     steps: list  #: (sequences, prompts, milliseconds)
 
     def by(self, usual):
@@ -242,7 +242,7 @@ def calibrated(engines, setting, prompt):
     for engine in engines.values():
         closed_loop(engine, setting.slots, 40 * setting.slots, dataclasses.replace(setting, output=6))
     passes = {gamma: [] for gamma in engines}
-    # Engines take turns, so that a disturbance of a second affects one pass and not one point.
+    # Engines alternate, so that a disturbance of a second affects one pass of all instead of one engine's point.
     after = reference(engines[0], setting)
     for _ in range(setting.passes):
         for gamma, engine in engines.items():
@@ -306,20 +306,20 @@ def measured(ttft, tpot):
 @dataclasses.dataclass
 class Setting:
     server: str  #: engine, version and options, in words
-    name: str  #: of the config that is written: configs/serving/NAME.json
-    target: str  #: a file, as the draft is
+    name: str  #: name of the config that is written: configs/serving/NAME.json
+    target: str  #: file of the target; the draft is a file, too
     draft: str
     gamma: int
-    slots: int = 8  #: sequences that run at a time
-    clients: tuple = (1, 2, 3, 4, 6, 8)  #: of the calibration
-    characters: int = 100  #: of a prompt
-    output: int = 64  #: tokens
-    requests: int = 300  #: of each cell under load
+    slots: int = 8  #: sequences that run at the same time
+    clients: tuple = (1, 2, 3, 4, 6, 8)  #: numbers of clients in the calibration
+    characters: int = 100  #: characters of a prompt
+    output: int = 64  #: tokens of an answer
+    requests: int = 300  #: requests of each cell under load
     pause: float = 0.15  #: seconds before requests to an idle server
     calls: int = 24  #: requests of one client in a measurement of the calibration
-    passes: int = 5  #: of the calibration
+    passes: int = 5  #: passes of the calibration
     chunk: int = 100  #: requests between measurements of the machine's speed
-    all_rates: bool = True  #: plain decoding at the rates of speculation, too
+    all_rates: bool = True  #: whether to measure without speculation at the rates of speculation, too
 
 
 def rate_of(times):
@@ -348,7 +348,7 @@ def config_of(setting, calibrations, prompt, times, traces):
 
 
 def written(config):
-    """One line for each key, and for each key that a case sets."""
+    """The config as text: one line per key, and per key that a case sets."""
     def line(value):
         return json.dumps(value, ensure_ascii=False)
 
@@ -447,7 +447,7 @@ def main(start, *settings):
     parser.add_argument("models", choices=[setting.name.rpartition("_")[2] for setting in settings])
     parser.add_argument("--speclab", required=True)
     parser.add_argument("--out", type=pathlib.Path, help="the config that is written; default: configs/serving/ENGINE_MODELS.json")
-    parser.add_argument("--requests", type=int, help="of each cell under load")
+    parser.add_argument("--requests", type=int, help="requests per cell under load")
     options = parser.parse_args()
     setting = next(setting for setting in settings if setting.name.endswith(options.models))
     options.out = options.out or SOURCE / "configs/serving" / f"{setting.name}.json"

@@ -1,4 +1,4 @@
-"""The tensors that every method verifies, and the decisions that they have to come to.
+"""Makes the tensors that every method verifies, and the decisions that it must make.
 
 A method is given a case (target [B, gamma + 1, V] and draft [B, gamma, V] logits, drafted [B, gamma], uniforms
 [B, gamma + 1] in float64) and returns accepted and next, [B] each.
@@ -8,7 +8,7 @@ from typing import Callable
 
 import torch
 
-TEMPERATURE = 0.7  # for methods with a temperature
+TEMPERATURE = 0.7  # of methods with a temperature
 
 
 @dataclass
@@ -39,8 +39,8 @@ def accepted_and_following(tokens):
 
 
 def reference(case):
-    """accepted, next and margin, in float64 on the CPU: how far the uniforms are from another outcome, as the smaller of
-    |u - ratio| over the coins flipped and the mass between u * total and the nearest edge of the cumulative sums."""
+    """accepted, next and margin, in float64 on the CPU. The margin is the distance of the uniforms from another outcome: the smaller
+    of |u - ratio| over the acceptance draws made, and the probability between u * total and the nearest edge of the cumulative sums."""
     target, draft = (logits.double().cpu().softmax(-1) for logits in (case.target, case.draft))
     drafted, uniforms = case.drafted.cpu(), case.uniforms.cpu()
     accepted, following, margins = [], [], []

@@ -1,4 +1,4 @@
-"""Are a method's tokens the target's? In plain Python, so that the check is itself checked where there is no torch."""
+"""Tests whether a method's tokens have the target's distribution. Uses only Python, so that the test itself is tested without torch."""
 import math
 import random
 
@@ -25,9 +25,8 @@ def chi_squared_tail(statistic, degrees):
 
 
 def law_p_values(target_rows, drafted, accepted, following):
-    """One p-value for each position. Given that all drafted tokens before a position were kept, its token (drafted and
-    kept, or the one after the kept ones) has the target's law there. Lists over requests; rows do not depend on
-    tokens here."""
+    """One p-value per position. If all drafted tokens before a position were accepted, its token (accepted, or the one after the
+    accepted ones) has the target's distribution there. Arguments are lists over requests; rows do not depend on tokens here."""
     values = []
     for position, row in enumerate(target_rows):
         counts = [0] * len(row)
@@ -45,7 +44,7 @@ def law_p_values(target_rows, drafted, accepted, following):
 
 
 def rows(seed):
-    """Logits of GAMMA + 1 target rows and GAMMA draft rows, far enough apart that about a third is rejected."""
+    """Logits of GAMMA + 1 target rows and GAMMA draft rows, so different that about a third of the tokens is rejected."""
     source = random.Random(seed)
     target = [[source.uniform(-1, 1) for _ in range(VOCAB)] for _ in range(GAMMA + 1)]
     draft = [[z + source.uniform(-1.5, 1.5) for z in row] for row in target[:GAMMA]]

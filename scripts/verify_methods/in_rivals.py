@@ -1,5 +1,5 @@
-"""Verification by the programs of Hugging Face and of serving engines themselves, from logits to tokens: what each of them does to logits first
-is in the time.
+"""Verification by the functions of Hugging Face and of serving engines, from logits to tokens; times include what each does to logits
+first.
 
 The files of vLLM and FlashInfer are in --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner takes logits of the
 draft in slots; with a temperature it writes the target's logits again, as fp32 divided by the temperature
@@ -19,7 +19,7 @@ from .case import TEMPERATURE, Method, accepted_and_following, ends_of
 
 
 def one_by_one(function):
-    """A function of one request, looped over the batch."""
+    """Calls a function of one request for each request of the batch."""
     # Earlier versions of Transformers had a fifth argument, whether the last candidate ended the text; a weight has
     # replaced it.
     more = {"is_done_candidate": False} if "is_done_candidate" in inspect.signature(function).parameters else {}

@@ -1,5 +1,5 @@
-"""The package of kernels/python on the tensors of a case: its operator, its kernels in Triton, and its drop-in functions, which begin with
-logits, as the functions do whose place they take (in_rivals.py)."""
+"""The package of kernels/python on the tensors of a case: its operator, its kernels in Triton, and its drop-in functions. Like the
+functions that they replace (in_rivals.py), these begin with logits."""
 import torch
 
 from speclab_kernels import hugging_face, prepare, verify

@@ -1,7 +1,6 @@
-"""Shapes of a sweep, and how many bytes of global memory each method moves for them, counted from what it launches.
+"""The shapes of a sweep, and the bytes of global memory that each method moves for them, counted from its launches.
 
-Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Caches are not
-taken into account.
+Counts are per request and id of the vocabulary, over arrays as long as a row; s is the size of a logit. Caches are ignored.
 """
 import itertools
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ def _tiles(s, gamma):
 
 
 def _cut(s, gamma):
-    """The target's rows twice before, for the cut-offs of top-k and top-p."""
+    """The target's rows twice more, for the cut-offs of top-k and top-p."""
     return _tiles(s, gamma) + 2 * (gamma + 1) * s
 
 
@@ -62,7 +61,7 @@ def _flashinfer(s, gamma):
 
 
 def _speclab_known(s, gamma):
-    """With the draft's sums known, the draft's rows are not read but for the rejected one."""
+    """With the draft's sums known, only the rejected row of the draft is read."""
     return gamma * s + 2 * s
 
 
@@ -83,12 +82,12 @@ PER_ID = {
 
 
 def bytes_moved(method, shape):
-    """None where nobody has counted."""
+    """Bytes moved; None if they have not been counted."""
     count = PER_ID.get(method)
     return None if count is None else shape.requests * shape.vocab * count(BYTES[shape.dtype], shape.gamma)
 
 
 def memory_needed(shape):
-    """An upper bound of what the widest method holds: logits, fp32 copies and probabilities, noise and temporaries."""
+    """An upper bound of the memory of any method: logits, fp32 copies and probabilities, noise and temporaries."""
     rows = shape.requests * shape.vocab * (2 * shape.gamma + 1)
     return shape.logit_bytes + 2 * 4 * rows + 8 * 4 * shape.requests * shape.vocab

@@ -1,4 +1,4 @@
-"""Both of vLLM's rejection samplers out of its files, with stand-ins for the rest of vLLM, which asks for much more than torch and Triton.
+"""Loads both of vLLM's rejection samplers from its files, with stubs for the rest of vLLM, which needs much more than torch and Triton.
 The files are those of an installed package (`pip install --no-deps vllm` will do), or what scripts/gpu/rivals.py unpacked."""
 import functools
 import importlib.abc
@@ -11,7 +11,7 @@ from pathlib import Path
 ENGINE_1 = "vllm.v1.sample.rejection_sampler"
 MODEL_RUNNER = "vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils"
 GUMBEL = "vllm.v1.worker.gpu.sample.gumbel"
-# These modules are executed; everything else that they import is replaced by a stand-in.
+# These modules are executed; everything else that they import is replaced by a stub.
 MODULES = (ENGINE_1, MODEL_RUNNER, GUMBEL, "vllm.v1.worker.gpu.sample.watermark", "vllm.v1.watermarking.prfs.philox",
            "vllm.v1.watermarking.prfs.base")
 
@@ -21,7 +21,7 @@ def file_of(name):
 
 
 class StandIn(types.ModuleType):
-    """A module that has whatever is imported from it."""
+    """A stub module: it has every name that is imported from it."""
     __path__ = []
 
     def __getattr__(self, name):
@@ -31,7 +31,7 @@ class StandIn(types.ModuleType):
 
 
 def dispatched(kernel, warmup_inputs):
-    """vLLM's decorator: a function that says a launch's grid and further arguments becomes that launch."""
+    """Replaces vLLM's decorator: a function that returns a launch's grid and further arguments becomes that launch."""
     def decorate(function):
         signature = inspect.signature(function)
 
@@ -87,7 +87,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def installed():
-    """The folder that the package vllm lies in; None where it is not installed."""
+    """The folder of the package vllm; None if it is not installed."""
     spec = importlib.util.find_spec("vllm")
     return None if spec is None else Path(next(iter(spec.submodule_search_locations))).parent
 

@@ -1,4 +1,4 @@
-"""The commands and printed outputs in Markdown pages: reading them, comparing them, and writing them anew.
+"""Reads, compares and rewrites the commands and printed outputs in Markdown pages.
 
 A page has two kinds of fenced blocks that hold commands:
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 LEFT_OUT = "..."
 CUT = " ..."
-LONGEST = 190  # longer lines are cut when they are written into a page
+LONGEST = 190  # characters; longer lines are cut when they are written into a page
 
 
 @dataclass
@@ -93,7 +93,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def shape(line):
-    """The line without what differs between two measurements: numbers, units of time, widths of columns."""
+    """The line without the parts that differ between two measurements: numbers, units of time, widths of columns."""
     line = NUMBER.sub("#", line)
     line = re.sub(r"# ?(ns|µs|us|ms|s|seconds?|minutes?)\b", "# time", line)
     line = re.sub(r"─+", "─", line)
@@ -108,7 +108,7 @@ def same_line(expected, actual, timing):
 
 
 def segments(expected):
-    """Runs of printed lines, and whether lines are left out before each and at the end."""
+    """Groups of consecutive printed lines, and whether lines are left out before each and at the end."""
     runs = [[]]
     for line in expected:
         if line.strip() == LEFT_OUT:
@@ -119,7 +119,7 @@ def segments(expected):
 
 
 def difference(expected, actual, timing=False):
-    """None where the actual lines are what is printed, else a sentence about the first place where they are not."""
+    """None if the actual lines equal the printed ones, else a sentence about the first difference."""
     runs = segments(expected)
     at = 0
     for index, run in enumerate(runs):
@@ -158,7 +158,7 @@ def describe(run, actual, at, timing):
 
 
 def similarity(printed, actual):
-    """How likely the second line is the first one printed anew: by its beginning, its words, and its numbers."""
+    """A score of how likely the second line is a new version of the first: by its beginning, its words, and its numbers."""
     if printed.endswith(CUT):
         printed = printed[: -len(CUT)]
         actual = actual[: len(printed)]
@@ -168,9 +168,9 @@ def similarity(printed, actual):
 
 
 def refreshed(expected, actual):
-    """The page's lines with the actual ones in their places; what the page leaves out or cuts stays so.
+    """The page's lines, replaced by the actual ones; lines that the page leaves out or cuts remain so.
 
-    Each run of printed lines goes to where the actual lines are most like it. None where there is no place for it.
+    Each group of printed lines is replaced by the actual lines that are most similar. None if a group has no place.
     """
     runs = segments(expected)
     if len(runs) == 1:
@@ -179,7 +179,7 @@ def refreshed(expected, actual):
             cut = i < len(expected) and expected[i].endswith(CUT)
             result.append(shortened(line, len(expected[i]) if cut else LONGEST))
         return result
-    # best[k][s]: the largest likeness of runs k.. when run k starts at s; filled from the last run backwards.
+    # best[k][s]: the largest similarity of groups k.. if group k starts at s; filled from the last group backwards.
     total = len(actual)
     best, chosen = {}, {}
     for k in reversed(range(len(runs))):
@@ -215,7 +215,7 @@ def shortened(line, width):
 
 
 def with_wrong_digit(expected):
-    """The same lines with one digit changed, or None where they have no digit."""
+    """The same lines with one digit changed, or None if they have no digit."""
     for i in reversed(range(len(expected))):
         digits = [j for j, character in enumerate(expected[i]) if character.isdigit()]
         if digits:

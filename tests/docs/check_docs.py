@@ -5,9 +5,9 @@ usage: check_docs.py --speclab PROGRAM [--source FOLDER] [--write] [--timings] [
        check_docs.py --self-test
 
 --write puts the real output into the pages, so that one command refreshes them after a change of wording. Blocks of
-measured times are written anew only where more than numbers changed, or with --timings. blocks.py says what a page
-may hold. --one-folder runs the pages one after another in one folder, as a reader does; else each has a folder of its own.
-Exit code: 0 when all agree, 1 when not, 77 (skipped) without data/austen.txt.
+measured times are rewritten only if more than numbers changed, or with --timings. blocks.py defines the blocks of a page.
+--one-folder runs the pages one after another in one folder, as a reader does; otherwise each has its own folder.
+Exit code: 0 if all agree, 1 if not, 77 (skipped) without data/austen.txt.
 """
 
 import argparse
@@ -21,15 +21,15 @@ import tempfile
 
 from blocks import blocks_of, difference, refreshed, with_wrong_digit
 
-VISIBLE = ("configs", "data", "scripts")  # of the repository, in the folder where commands run
-SECONDS = 120  # the longest that a command of a console block may take
+VISIBLE = ("configs", "data", "scripts")  # folders of the repository that commands see
+SECONDS = 120  # limit for a command of a console block
 README_LINES = 160
 REASON = re.compile(r"#.*\b(seconds?|minutes?|hours?|GPU|installs|internet)\b")
 ECHO_CODE = "echo $?"
 
 
 class Shell:
-    """Runs commands one by one in a scratch folder, in which the repository's configs and data can be seen."""
+    """Runs commands one by one in a scratch folder, which links to the repository's configs and data."""
 
     def __init__(self, program, source, folder):
         self.folder = folder
@@ -52,7 +52,7 @@ class Shell:
 
 
 def check_console(block, shell, name):
-    """Complaints about one block, and its lines as the commands print them now (None where they cannot be placed)."""
+    """Complaints about one block, and its lines as the commands print them now (None if they cannot be placed)."""
     complaints, lines = [], []
     for i, command in enumerate(block.commands):
         where = f"{name}:{command.line}: $ {command.text}"
@@ -86,7 +86,7 @@ def words_of(command):
 
 
 def check_shell(command, shell, source, program):
-    """The mistake in a command that is not run, or None: the command must parse, and the files and options in it must exist."""
+    """The mistake in a command that is not run, or None. The command must parse, and its files and options must exist."""
     parsed = subprocess.run(["bash", "-n", "-c", command.text], capture_output=True, text=True, check=False)
     if parsed.returncode:
         return parsed.stderr.strip()
@@ -103,7 +103,7 @@ def check_shell(command, shell, source, program):
     helped = subprocess.run([program, words[1], "--help"], capture_output=True, text=True, check=False)
     if helped.returncode:
         return f"speclab has no verb {words[1]}"
-    if words[2:] and words[2][0] != "-" and f"\n  {words[2]} " in helped.stdout:  # one of its own verbs
+    if words[2:] and words[2][0] != "-" and f"\n  {words[2]} " in helped.stdout:  # a subcommand
         helped = subprocess.run([program, *words[1:3], "--help"], capture_output=True, text=True, check=False)
     for word in words[2:]:
         if word.startswith("--") and word.split("=")[0] not in helped.stdout:
@@ -132,7 +132,7 @@ def anchors_of(text):
 
 
 def check_links(text, page):
-    """Complaints about relative links and pictures that lead nowhere."""
+    """Complaints about broken relative links and pictures."""
     for link in re.findall(r"\]\(([^)\n]+)\)", without_code(text)):
         if re.match(r"[a-z]+:", link):
             continue
@@ -145,7 +145,7 @@ def check_links(text, page):
 
 
 def inline_commands(text):
-    """Whole commands in running text and tables; those with a placeholder (CONFIG, VERB, ...) are none."""
+    """Complete commands in running text and tables, without those with a placeholder (CONFIG, VERB, ...)."""
     found = re.findall(r"`(speclab [^`]+)`", without_code(text))
     return [command for command in found if "..." not in command and not re.search(r"\b[A-Z]{2,}\b", command)]
 
@@ -161,8 +161,8 @@ def check_code(text, page, source):
 
 
 def check_reference(program, page, write):
-    """Complaints if the reference of the config format says what the program does not print; `write` refreshes the page.
-    What is new in the program, and not in the page yet, is told and is no complaint."""
+    """Complaints if the reference of the config format has lines that the program does not print; `write` refreshes the page.
+    Lines that are new in the program are reported, without a complaint."""
     printed = subprocess.run([program, "list", "--markdown"], capture_output=True, text=True, check=True).stdout
     if page.exists() and page.read_text(encoding="utf-8") == printed:
         return []

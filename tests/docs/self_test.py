@@ -1,4 +1,4 @@
-"""Tests of check_docs.py itself: each planted fault in a small page must be found, and --write must repair it."""
+"""Tests check_docs.py: it must find each planted fault in a small page, and --write must repair it."""
 
 import pathlib
 import tempfile

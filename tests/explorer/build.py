@@ -1,4 +1,4 @@
-"""The built page, for the tests; exit 77 names what is missing."""
+"""Builds the page for the tests. Exits with 77 and a reason if something is missing."""
 import pathlib
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ def skip(what):
 
 
 def built_page(source, folder):
-    """explorer.html in `folder`, built when a source is newer."""
+    """explorer.html in `folder`, built if a source is newer."""
     if shutil.which("em++") is None:
         skip("em++ is missing (scripts/setup.sh explorer)")
     page = pathlib.Path(folder) / "explorer.html"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The page's numbers are the program's: random settings of each room, integers and fractions equal, doubles to 1e-12.
+"""Compares the explorer's numbers with the program's, on random settings of each room (view): integers and fractions must be equal,
+doubles equal to 1e-12.
 
 usage: numbers.py SPECLAB SOURCE_DIR FOLDER [SETTINGS]     FOLDER is where the page is built; exit 77: skipped"""
 import json
@@ -67,7 +68,7 @@ def weights(size):
 
 
 def exact_number(task, value):
-    """A fraction as it is; of the sigmoids, which the C library computes in doubles, as a double."""
+    """A fraction unchanged; for the sigmoid rules, which the C library computes in doubles, a double."""
     if task["rule"] != "sigmoid" or not isinstance(value, str):
         return value
     above, _, below = value.partition("/")
@@ -75,7 +76,7 @@ def exact_number(task, value):
 
 
 def one_round(rules):
-    """Proofs, and rounds drawn and counted with one seed."""
+    """Compares proofs, and rounds drawn and counted with one seed."""
     tasks = []
     for _ in range(settings):
         at = chance.randrange(len(rules["names"]))
@@ -102,7 +103,7 @@ def one_round(rules):
         rows = {name: ",".join(f"{weight}/{sum(task[name])}" for weight in task[name]) for name in ("target", "draft")}
         theirs = json.loads(told("prove", "--rule", task["kind"]["kind"], *option, "--target", rows["target"], "--draft", rows["draft"],
                                  "--gamma", task["gamma"], "--exact", "--json", codes=(0, 1)))
-        if theirs["rows"] == "made by context":  # the page proves the rows that it shows alone
+        if theirs["rows"] == "made by context":  # the page proves only the rows that it shows
             assert ours["lossless"], task
             continue
         for name in ("tv", "acceptance", "optimal_transport_bound", "expected_accepted", "expected_emitted", "rejection",
@@ -114,7 +115,7 @@ def one_round(rules):
             same(f"{task}: counterexample", [ours["counterexample"], *(exact_number(task, ours[name]) for name in ("probability", "target_probability"))],
                  [",".join(map(str, found["tokens"])), *(exact_number(task, found[name]) for name in ("probability", "target_probability"))])
 
-    # The experiment "trace" says what every round drafted, for rules of one draft.
+    # The experiment "trace" lists the drafted tokens of every round, for rules of one draft.
     single = [task for task in tasks if not task["several"]]
     drawn = ask([["draws", {**task, "round": number}] for task in single for number in range(5)])
     for i, task in enumerate(single):
@@ -123,7 +124,7 @@ def one_round(rules):
                               "models": {"target": {"kind": "table", "rows": [task["target"]]},
                                          "draft": {"kind": "table", "rows": [task["draft"]]}},
                               "trace": {"tokens": 5 * (task["gamma"] + 1), "gammas": [task["gamma"]], "timeline": False}})
-        except RuntimeError as refused:  # a rule that drafts several sequences without a parameter that says how many
+        except RuntimeError as refused:  # a rule of several drafts without a parameter for their number
             assert "drafts several sequences" in str(refused), refused
             continue
         for number, ours in enumerate(drawn[5 * i:5 * i + 5]):
@@ -214,7 +215,7 @@ def which_gamma():
 
 
 def on_a_device():
-    """Plans by the roofline."""
+    """Compares plans by the roofline."""
     [presets] = ask([["list_presets", {}]])
     queries = [{"alpha": round(chance.uniform(0.05, 0.98), 3), "device": chance.choice(presets["devices"]), "devices": chance.choice([1, 2, 8]),
                 "target": chance.choice(presets["models"]), "draft": chance.choice(presets["models"]), "batch": 2 ** chance.randint(0, 9),
@@ -234,7 +235,7 @@ def on_a_device():
 
 
 def your_data():
-    """Logs in the forms that `plan log` reads, and faulty ones, whose errors must be the program's."""
+    """Compares plans from logs in all formats of `plan log`, and the errors for faulty ones."""
     queries = []
     for number in range(settings):
         gamma, alpha, rounds = chance.randint(1, 12), chance.uniform(0.05, 0.98), chance.randint(1, 400)
@@ -280,7 +281,7 @@ def your_data():
         same(f"{query['name']}: positions", ours["position_conditional"], [at["conditional"]["value"] for at in theirs["log"]["positions"]])
         same(f"{query['name']}: test", ours["positions_alike"][2], theirs["log"]["positions_alike"]["p"])
     assert settings < 100 or refused > 5, refused
-    # A result.json says the same as totals made of it.
+    # A result.json gives the same plan as a log of its counts.
     theirs = result_of({"experiment": "iid", "alpha": 0.7, "gamma": 4, "simulation": {"trials": 4, "length": 500}})
     [ours] = ask([["plan_from_file", {"text": (scratch / "out" / "result.json").read_text(), "name": "result.json", "c": 0.1}]])
     same("result.json", [ours[name] for name in ("rounds", "examined", "accepted")],
@@ -306,7 +307,7 @@ def names_to_choose_from():
 
 
 def your_recordings():
-    """Texts with log-probabilities in three formats, in one file or two, and faulty ones."""
+    """Compares plans from texts with log-probabilities in three formats, in one file or two, and the errors for faulty ones."""
     count = max(10, settings // 4)
     queries = []
     for number in range(count):
@@ -351,7 +352,7 @@ def your_recordings():
         what = f"{query['name']}, {len(files)} files"
         if run.returncode:
             refused += 1
-            # The page has no npz, so that its list of reasons is shorter by a line.
+            # The page does not read npz, so its list of reasons is one line shorter.
             theirs = "".join(line for line in run.stderr.splitlines(True) if not line.startswith("  npz"))
             same(f"{what}: error", "error: " + ours.get("error", "none") + "\n", theirs)
             continue
@@ -359,7 +360,7 @@ def your_recordings():
         if "error" in ours:
             same(f"{what}: no error", ours["error"], "")
             continue
-        # Rows are measured in floats, by vector instructions in the program.
+        # The program computes measures of rows in floats, by vector instructions.
         tolerance = 1e-6 if theirs["format"] == "safetensors" else 1e-12
         same(f"{what}: alpha", ours["alpha"], [theirs[name] for name in ("alpha", "alpha_low", "alpha_high") if name in theirs], tolerance)
         for name in ("tokens", "sequences", "format", "alpha_from"):
@@ -377,7 +378,7 @@ def your_recordings():
 
 
 def recorded_decoding():
-    """Schedules of recorded pairs beside the traces of the experiment "schedules"; rounds beside its counts of tokens."""
+    """Compares schedules of recorded pairs with the traces of the experiment "schedules", and rounds with its counts of tokens."""
     queries = []
     for number in range(max(5, settings // 10)):
         rows = [(s, i, 0, math.log(p := chance.uniform(0.01, 1)), math.log(min(1, p * math.exp(chance.gauss(-0.5, 1)))))
@@ -405,7 +406,7 @@ def recorded_decoding():
 
 
 def safetensors(tokens):
-    """Rows of 8 tokens in f32 of the target and the draft, in which each token of the text has some probability."""
+    """A file with rows of 8 tokens in f32 of target and draft, in which each token of the text has some probability."""
     rows = [[chance.randint(1, 99) for _ in range(8)] for _ in range(2 * len(tokens))]
     numbers = struct.pack(f"<{16 * len(tokens)}f", *(value / sum(row) for row in rows for value in row))
     half, ids = len(numbers) // 2, struct.pack(f"<{len(tokens)}q", *tokens)
@@ -416,7 +417,7 @@ def safetensors(tokens):
 
 
 def live_decoding():
-    """Rounds of n-gram pairs beside the experiment "trace", and their schedules beside the traces of "schedules"."""
+    """Compares rounds of n-gram pairs with the experiment "trace", and their schedules with the traces of "schedules"."""
     excerpt = page.parent / "excerpt.txt"
     words = excerpt.read_text().split()
     queries = []

@@ -1,4 +1,4 @@
-// Room 1 of the explorer offers the rules of the catalogue, and draws what the simulator draws.
+// Tests room (view) 1 of the explorer: it offers the catalogue's rules, and draws what the simulator draws.
 #include "explorer/engine/one_round.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ const bool added = [] {
   return true;
 }();
 
-/// The lists and numbers of a record.
+/// Returns the lists and numbers of a record.
 std::map<std::string, std::vector<double>> numbers_of(const Record& record) {
   std::map<std::string, std::vector<double>> all;
   std::istringstream names(record.names());
@@ -80,7 +80,7 @@ TEST_CASE("every rule of the catalogue is offered, with the first parameter that
   CHECK(offered("planted").parameter == "share");
   CHECK(offered("planted").value == 0.25);
   CHECK(offered("planted").least > 0);
-  // At l = 1, their default, they would be lossless.
+  // At their default, l = 1, they would be lossless.
   CHECK(offered("lenient").value == 0.5);
   CHECK(offered("lenient-greedy").value == 0.5);
   CHECK(offered("planted").most == 1);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The explorer in a browser: every room in both themes and two widths, dragging, keyboard, dropped files, state links, frames.
+"""Tests the explorer in a browser: every room (view) in both themes and two widths, dragging, keyboard, dropped files, links with
+state, and the duration of frames.
 
 usage: page.py SPECLAB SOURCE_DIR FOLDER [SCREENSHOTS]     FOLDER is where the page is built; exit 77: skipped
 Needs Debian's chromium and Playwright; with axe-playwright-python (both PyPI) the rooms' accessibility is checked too."""
@@ -171,8 +172,8 @@ WATCH = """() => { window.tasks = []; window.frames_ = []; let last = performanc
 
 
 def smooth(context, what, hash_part, work):
-    """Frames while work(page) goes on, and pieces of work of the page itself. The best of three runs, since other programs
-    of the machine can only delay a run."""
+    """Checks the longest frame and the longest task of the page during work(page): the best of three runs, since other programs on the
+    machine can only delay a run."""
     best = None
     for _ in range(3):
         page = opened(context, hash_part)
@@ -207,7 +208,7 @@ def frames(context):
 
 
 def dropped(page, *names_and_texts):
-    """Files dropped on the room together."""
+    """Drops files on the room together."""
     data = page.evaluate_handle("""parts => { const data = new DataTransfer(); for (let i = 0; i < parts.length; i += 2)
         data.items.add(new File([parts[i + 1]], parts[i])); return data; }""", list(names_and_texts))
     page.dispatch_event("#data .drop", "drop", {"dataTransfer": data})
@@ -307,7 +308,7 @@ def decoding(context):
 
 
 def commands(context):
-    """The commands that the rooms show run, and the Python calls parse."""
+    """Runs the commands that the rooms show, and parses the Python calls."""
     program = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as scratch:
         bench = pathlib.Path(scratch)
@@ -318,7 +319,7 @@ def commands(context):
         for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "round&rule=sigmoid", "round&rule=tree,%20dynamic&gamma=2", "tokens&alpha=0.6&spread=0.3", "gamma",
                      "text&prompt=she+said%2C+%22it%27s%22&tokens=20", "text&draft=-1&tokens=20", "data"):
             page = opened(context, part)
-            if "draft=-1" in part:  # what "Save it" saves
+            if "draft=-1" in part:  # the file that "Save it" saves
                 (bench / "neural_pair.csv").write_text(page.locator("#data a[download]").evaluate("a => fetch(a.href).then(file => file.text())"))
             if part == "data":
                 dropped(page, "result.json", '{"cells": [{"counts": {"rounds": 4, "drafted": 8}, "positions": [{"unconditional": {"value": 0.75}}, '

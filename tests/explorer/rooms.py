@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the figures and texts of the explorer's rooms for stated answers of the engine. Needs Debian's chromium alone.
+"""Tests the figures and texts of the explorer's rooms (views) for given answers of the engine. Needs only Debian's chromium.
 
 usage: rooms.py SPECLAB SOURCE_DIR     exit 77: skipped"""
 import html
@@ -49,7 +49,7 @@ answers = {
     "names_in_file": {"choices": ["llama's draft", "mistral"]}, "plan_from_file": log,
 }
 
-# Rooms as main.js makes them, one after the other; what is asked, set and drawn is told as JSON.
+# Makes rooms as main.js does, one after the other, and reports queries, settings and drawings as JSON.
 driver = """
 const asked = [], changes = [];
 const ask = async (name, query) => { asked.push([name, query]); return structuredClone(answers[name]); };
@@ -129,7 +129,7 @@ def check(what, holds):
 told = drawn()
 check(f"no error: {told.get('failed')}", "failed" not in told)
 
-# Intervals are whole lines from low to high in a colour of their own, and the legend says so.
+# Intervals are complete lines from low to high in their own colour, and the legend names them.
 whiskers = told.get("whiskers", [])
 check(f"an interval for each gamma: {whiskers}", len(whiskers) == len(gammas))
 heights = []
@@ -143,12 +143,12 @@ check(f"as long as the intervals: {heights}", len(heights) == len(lengths)
       and all(abs(height / heights[0] - length / lengths[0]) < 0.05 for height, length in zip(heights, lengths)))
 check(f"the legend tells intervals: {told.get('legend')}", "95% interval" in told.get("legend", ""))
 
-# The best gamma is a whole number, which changes at once.
+# The best gamma is an integer, so its curve is a step function.
 check("two curves of the best gamma", len(told.get("steps", [])) == 2)
 for path in told.get("steps", []):
     check(f"steps without slopes: {path['d']}", re.fullmatch(r"M[\d.]+ [\d.]+(H[\d.]+|V[\d.]+)+", path["d"]))
 
-# Names that the file has are to be chosen from; the first is taken, also for a link with a name of another file.
+# The user chooses among the names in the file; the first is the default, also for a link with a name of another file.
 check(f"names: {told.get('choices')}", told.get("choices") == answers["names_in_file"]["choices"] and told.get("chosen") == "llama's draft")
 check("nothing to be typed", told.get("typed") == 0)
 plans = [query for name, query in told.get("asked", []) if name == "plan_from_file"]
@@ -156,7 +156,7 @@ check(f"asked of the first: {plans}", plans and all(query["model"] == "llama's d
 check(f"quoted in the command: {told.get('command')}", r"--model 'llama'\''s draft'" in told.get("command", ""))
 check(f"the choice is set: {told.get('changes')}", {"model": "mistral"} in told.get("changes", []))
 
-# A cost that is not given has the program's default.
+# A missing cost has the program's default.
 default = json.loads(subprocess.run([speclab, "predict", "--alpha", "0.75", "--c", "0.05", "--json"], capture_output=True, text=True, check=True).stdout)
 check(f"the same cost in operations: {told.get('start')}", told["start"]["chat"] == told["mended"]["chat"] == default.get("c_hat", 0))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rounds a second of the page's engine under node, beside the program on one thread, in one run. Not a test.
+"""Measures rounds per second of the page's engine under node, and of the program on one thread. Not a test.
 
 usage: speed.py SPECLAB SOURCE_DIR FOLDER     FOLDER is where the page is built"""
 import json

@@ -11,7 +11,7 @@ prefix=$scratch/prefix
 fail() { echo "install/consumer: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$prefix" > "$scratch/install.log" || { cat "$scratch/install.log"; fail "install"; }
-# Neither of the project's own folders may be needed by those who use the installed one.
+# Other projects may need neither the source folder nor the build folder.
 if grep -rlF -e "$source" -e "$build" "$prefix/lib"*/cmake "$prefix/lib"*/*/cmake 2>/dev/null; then
   fail "an installed CMake file names the source or build folder"
 fi

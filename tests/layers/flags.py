@@ -1,7 +1,7 @@
-"""Holds a configured build to one set of flags. Inline functions and templates are compiled in every file that uses them,
-and the linker keeps one copy for all: the first, whatever it was compiled with. A file with -Og once gave its slow copies of
-the loops over rows to the whole program, ten times slower. So every compile command of the project must make code by the
-same flags, and no source may set any of its own. Then faults are planted, and each must be found.
+"""Checks that a build compiles all files with the same flags. Inline functions and templates are compiled in every file that uses
+them, and the linker keeps the first copy for all, whatever its flags: a single file with -Og can make loops over rows ten times
+slower in the whole program. So every compile command of the project must have the same flags that affect code, and no source may
+set its own. Planted faults must be found.
 
 usage: flags.py ROOT BUILD
 """
@@ -14,29 +14,29 @@ import shlex
 import sys
 
 CODE = re.compile(r"-(O|f|m|D_?NDEBUG|U_?NDEBUG|-param)")
-# Position, visibility and sections of code are those of its program or library, and cost a loop nothing. Python modules have
-# no stack protector, which Debian's GCC adds to none by itself. The last is about the memory of the compiler.
+# Flags that may differ. Position, visibility and sections of code depend on the program or library and do not slow a loop. Python
+# modules have no stack protector, which Debian's GCC never adds by itself. The last concerns the memory of the compiler.
 OTHERWISE = re.compile(r"-f(PIC|PIE|pic|pie|visibility=\w+|visibility-inlines-hidden|function-sections|data-sections|"
                        r"no-stack-protector|expt-\S+)$|--param=ggc-\S+$|-f(sanitize|no-sanitize|no-omit-frame)\S*$|-mtls-dialect=\S+$|"
                        r"-forward-unknown-to-host-compiler$")
 
 
-# The same flags, written in a source.
+# Flags that are set within a source.
 IN_SOURCE = re.compile(r'#\s*pragma\s+(GCC|clang)\s+(optimize|target)|_Pragma\s*\(\s*"(GCC|clang) (optimize|target)|'
                        r"(__attribute__|\[\[gnu::).*\b(optimize|target)\b\s*\(")
 FOLDERS = ("analysis", "core", "experiments", "explorer", "kernels", "python", "serving", "sim", "tests")
 
 
 def code_flags(command):
-    """The flags that change the code which is made; of -O the last, which is the one that holds."""
+    """The flags that change generated code; of several -O only the last, which is in effect."""
     flags = {word for word in command if CODE.match(word) and not OTHERWISE.match(word)}
     levels = [word for word in command if re.match(r"-O", word)]
     return frozenset({flag for flag in flags if not flag.startswith("-O")} | set(levels[-1:]))
 
 
 def is_ours(file, root, build):
-    """Sources of the tree, and files of the build that include several of them; not those of nanobind, which has no
-    inline function of ours."""
+    """Returns whether a file is a source of the tree, or a file of the build that includes several; nanobind's files use none of our
+    inline functions."""
     path = pathlib.Path(file)
     if path.suffix not in {".cpp", ".cxx", ".cu"}:
         return False
@@ -44,7 +44,7 @@ def is_ours(file, root, build):
 
 
 def faults_of(commands, root, build):
-    """One line for each file whose flags are not those of most files. nvcc has flags of its own: its level counts."""
+    """One line per file whose flags differ from those of most files. For nvcc only the optimisation level counts."""
     found = collections.defaultdict(list)
     for entry in commands:
         if not is_ours(entry["file"], root, build):
@@ -77,7 +77,7 @@ def faults_in_sources(root):
 
 
 def missed(root, build):
-    """Planted faults that are not found."""
+    """The planted faults that are not found."""
     common = "c++ -O3 -DNDEBUG -ffp-contract=off"
     def planted(extra, file="one.cpp"):
         return [{"file": str(root / name), "command": command}

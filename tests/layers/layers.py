@@ -1,5 +1,5 @@
-"""Reads every #include "..." of the sources. Each must name a file from the repository root and obey the table below;
-then faults are planted in a temporary tree, and each must be found.
+"""Checks every #include "..." of the sources: it must name a file from the repository root and obey the table below. Faults
+planted in a temporary tree must be found.
 
 usage: layers.py ROOT
 """
@@ -14,8 +14,8 @@ def inside(path, folder):
 
 
 LABORATORY = [f"experiments/{floor}" for floor in ("base", "recording", "catalog", "config", "run", "results", "verify", "studies")]
-# folder: what its files may include besides the folder itself and the folders inside it. A file is checked by the
-# longest entry that holds it. Where an entry "core/distribution" exists, an allowed "core" allows it as well.
+# folder: the folders that its files may include, besides itself and the folders inside it. The longest entry that contains a file
+# applies to it. An allowed "core" also allows "core/distribution".
 ALLOWED = {
     "core": [],
     "core/distribution": ["core/token.hpp", "core/host_device.hpp"],
@@ -44,7 +44,7 @@ ALLOWED = {
     "explorer": ["core", "sim", "analysis", "experiments/base/format", "experiments/catalog/rules", "serving/advisor", "experiments/recording"],
     "tests": ["core", "sim", "analysis", "kernels", "serving", "experiments", "explorer"],
 }
-# The floors of experiments, from the lowest: each may include those before it that are named here.
+# The layers of experiments, from the lowest: each may include the earlier ones that are named here.
 FLOORS = {
     "base/support": [],
     "base/format": ["base/support"],
@@ -68,8 +68,8 @@ for floor, below in FLOORS.items():
     if not all(any(inside(known, name) for known in earlier) for name in below):
         sys.exit(f"tests/layers/layers.py: {floor} names a floor that is not below it")
     ALLOWED[f"experiments/{floor}"] = ["core", "sim", "analysis", "kernels", *(f"experiments/{name}" for name in below)]
-# Headers that change often, and the headers of experiments that may include them: others declare what they name of them, so
-# that a change compiles few files.
+# Headers that change often, and the headers of experiments that may include them. Others use forward declarations, so that a change
+# compiles few files.
 SELDOM_INCLUDED = {"experiments/config/config.hpp": ["experiments/config/cell_spec.hpp"], "experiments/config/cell_spec.hpp": []}
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -83,7 +83,7 @@ def entry_of(path):
 
 
 def faults_of(root):
-    """One line for each include that is wrong."""
+    """One line per forbidden include."""
     faults = []
     for top in sorted({folder.split("/")[0] for folder in ALLOWED}):
         for file in sorted((root / top).rglob("*")):
@@ -107,7 +107,7 @@ def faults_of(root):
     return faults
 
 
-# Files of a temporary tree, and what the check must say of it; empty: nothing.
+# Files of a temporary tree, and the fault that the check must report; empty: none.
 PLANTED = [
     ({"core/row.hpp": "", "sim/decode.hpp": '#include "core/row.hpp"\n'}, ""),
     ({"sim/decode.hpp": "", "core/row.hpp": '#include "sim/decode.hpp"\n'}, "may not be included from core"),
@@ -133,7 +133,7 @@ PLANTED = [
 
 
 def faults_missed(faults_of, planted):
-    """A line for each planted tree of files whose faults are others than the one wanted."""
+    """One line per planted tree whose reported faults are not the expected one."""
     missed = []
     for files, wanted in planted:
         with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +149,7 @@ def faults_missed(faults_of, planted):
 
 
 def main(faults_of, planted):
-    """Checks the tree that the program's argument names, and then the check itself."""
+    """Checks the tree that the argument names, then tests the check itself."""
     problems = faults_of(pathlib.Path(sys.argv[1])) + faults_missed(faults_of, planted)
     for problem in problems:
         print(problem)

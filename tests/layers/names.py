@@ -1,10 +1,10 @@
-"""Finds names that a .cpp file uses without including the header that declares them. Files of a folder are compiled
-together, so that another file's includes would hide it until the preset dev compiles each alone. Also finds a class that
-two headers define under one name: compiled into one program, they share functions that the linker takes from either.
+"""Finds names that a .cpp file uses without including the header that declares them. Files of a folder are compiled together, so
+another file's includes hide this until the preset dev compiles each alone. Also finds classes that two headers define under one
+name: in one program the linker would mix their functions.
 
-A name is what a header declares without indentation: a type, or a function where it is called. It is missing where no
-header that the file includes, directly or through others, has the word, nor the file a declaration of its own. Precompiled
-headers do not count. Then faults are planted in a temporary tree, and each must be found.
+A name is a type that a header declares without indentation, or such a function where it is called. It is missing if neither the
+file nor any header that it includes, directly or through others, contains the word. Precompiled headers do not count. Faults
+planted in a temporary tree must be found.
 
 usage: names.py ROOT
 """
@@ -25,12 +25,12 @@ DECLARED = re.compile(r"(?:struct|class|enum|using|typename|auto&?&?)\s+(\w+)"
                       r"|\b(?!return\b|case\b|throw\b|else\b)[\w>]+[&*]?\s+[&*]?(\w+)\s*[({=;,):]")
 USED = re.compile(r"(?<![\w.:])(?<!->)(\w+)\b(\s*\()?")
 WORD = re.compile(r"\w+")
-# A base class has a type of that name.
+# A base class has a member type of that name.
 INHERITED = {("experiments/bench/interleaved_runs.cpp", "Run")}
 
 
 def code_of(text):
-    """Without comments and what stands in quotes."""
+    """The code without comments and text in quotes."""
     text = re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"', '""', text)
     return re.sub(r'//.*|"(?:\\.|[^"\\\n])*"', " ", text)
 
@@ -51,7 +51,7 @@ def included(path, includes):
 
 
 def faults_of(root):
-    """One line for each name that a file uses without its header."""
+    """One line per name that a file uses without its header."""
     texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8")
              for top in {folder.split("/")[0] for folder in ALLOWED} for file in (root / top).rglob("*")
              if file.suffix in {".hpp", ".cpp"}}
@@ -87,7 +87,7 @@ def faults_of(root):
 
 
 HEADER = "namespace speclab {\nstruct Row {\n  int size;\n};\nint width(const Row& row);\n}\n"
-# A .cpp file beside that header, and what the check must say of it; empty: nothing.
+# A .cpp file beside that header, and the fault that the check must report; empty: none.
 SOURCES = [
     ('#include "core/row.hpp"\nint f(Row row) { return width(row); }\n', ""),
     ('#include "core/through.hpp"\nint f(Row row) { return width(row); }\n', ""),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every config of tests/malformed is refused: exit code 2, nothing on standard output, and one line on standard error
-# that begins "error: FILE: PATH: ", "error: FILE: " of a whole file. EXPECTED has a line for each: file, JSON path and, where a word is misspelt, the
-# word that the program has to suggest.
+# Tests that every config of tests/malformed is refused: exit code 2, nothing on standard output, and one line on standard error that
+# begins with "error: FILE: PATH: ", or with "error: FILE: " if the file as a whole is at fault. EXPECTED has a line for each: file, JSON path and,
+# for a misspelt word, the word that the program must suggest.
 # usage: malformed.sh SPECLAB_BINARY SOURCE_DIR
 set -euo pipefail
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares speclab with well-kept packages that compute the same: mpmath, SciPy, KenLM, transformers.
+"""Compares speclab with established packages that compute the same: mpmath, SciPy, KenLM, transformers.
 
 usage: peers.py SPECLAB_BINARY SOURCE_DIR
-A package that is not installed is named and left out; with none of them the exit code is 77 (skipped). Exit code 1 when
-one disagrees.
+A package that is not installed is named and left out; without any of them the exit code is 77 (skipped). Exit code 1 if one
+disagrees.
 """
 import importlib.util
 import json
@@ -30,7 +30,7 @@ def near(name, found, expected, relative):
 
 
 def mpmath_closed_forms():
-    """Eq. 1 and Theorems 3.8 and 3.11 of Leviathan et al. 2023 in 60 digits, also next to alpha = 1."""
+    """Compares Eq. 1 and Theorems 3.8 and 3.11 of Leviathan et al. 2023 with 60 digits, also near alpha = 1."""
     from mpmath import mp, mpf
     mp.dps = 60
     for alpha in 0.1, 0.5, 0.8, 0.99, 1 - 1e-6, 1 - 1e-12:
@@ -47,7 +47,7 @@ def mpmath_closed_forms():
 
 
 def scipy_p_values():
-    """p-values of Pearson's statistic and of G at their degrees of freedom."""
+    """Compares p-values of Pearson's statistic and of G at their degrees of freedom."""
     from scipy.stats import chi2
     compared = 0
     for seed in range(1, 6):
@@ -61,7 +61,7 @@ def scipy_p_values():
 
 
 def kenlm_rows():
-    """The chain of an ARPA file: rows by KenLM, alpha against its unigrams by the stationary distribution."""
+    """Compares alpha of an ARPA file and its unigrams: rows by KenLM, contexts by the stationary distribution."""
     import kenlm
     file = SOURCE / "tests/fuzz/corpus/arpa/bigram.arpa"
     model, words = kenlm.Model(str(file)), ["a", "b", "</s>"]
@@ -71,7 +71,7 @@ def kenlm_rows():
         if last:
             model.BaseScore(state, last, context)
         scores = [10 ** model.BaseScore(context if last else state, word, out) for word in words]
-        return [p / sum(scores) for p in scores]  # over the words that can be emitted
+        return [p / sum(scores) for p in scores]  # normalised over the words that can be emitted
     unigrams, rows = row(None), [row(word) for word in words]
     share = [1 / 3] * 3
     for _ in range(10000):
@@ -86,7 +86,7 @@ def kenlm_rows():
 
 
 def transformers_sampler():
-    """_speculative_sampling has the target's distribution, and a draft that is not what it claims has not."""
+    """Tests that _speculative_sampling has the target's distribution, unless the draft's rows are wrong."""
     for arguments, code in ([], 0), (["--argmax"], 1):
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as samples:
             subprocess.run([sys.executable, SOURCE / "scripts/audit_transformers.py", SOURCE / "configs/audit.json", "--sequences", "4000", *arguments],

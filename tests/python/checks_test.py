@@ -1,4 +1,4 @@
-"""Tests of samples and samplers: level, power, and planted faults."""
+"""Tests `check` and `check_sampler`: level, power, and planted faults."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ DRAFT = np.array([[0.2, 0.3, 0.5], [0.4, 0.3, 0.3], [0.3, 0.6, 0.1]])
 
 
 def algorithm_1(generator, *, fault=None):
-    """Verification as people write it with NumPy."""
+    """Verification as a user would write it with NumPy."""
 
     def sampler(target, draft, drafted):
         out = []
@@ -36,7 +36,7 @@ def test_a_correct_sampler_passes():
 
 @pytest.mark.parametrize("made", [[1.0], [2.7], np.array([1.0, 0.0]), np.float32(1), [True], [None], ["1"]], ids=str)
 def test_a_sampler_that_returns_no_integers_is_refused(made):
-    """Cut to integers, 2.7 would be the token 2: another sampler would be tested."""
+    """Truncated, 2.7 would become token 2, and another sampler would be tested."""
     with pytest.raises(TypeError, match="sampler: returned .*expected token ids, which are integers"):
         check_sampler(lambda target, draft, drafted: made, TARGET, DRAFT, 2, samples=10)
 
@@ -55,8 +55,8 @@ def test_faults_are_found(fault):
 
 
 def test_smaller_distances_need_more_samples():
-    """Where one sequence alone is possible, another one is seen in N samples with probability 1 - (1 - distance)^N. No
-    number falls where 64 bits hold it no more."""
+    """If only one sequence is possible, another one occurs in N samples with probability 1 - (1 - distance)^N. The number does
+    not wrap around beyond 64 bits."""
     for sequences in (1, 8):
         planned = [speclab._core.samples_for(sequences, 3, distance, 1e-6, 0.9) for distance in (0.5, 1e-3, 1e-12, 1e-18, 1e-19, 1e-30, 1e-300)]
         assert planned == sorted(planned)
@@ -65,8 +65,8 @@ def test_smaller_distances_need_more_samples():
 
 
 def test_stated_power_holds():
-    """Samplers of single tokens at just the total variation that was asked for: the share that is found is the stated
-    power or more. 200 repeats; under power = .9 fewer than 160 have probability below 1e-5."""
+    """Of samplers of single tokens at exactly the requested total variation, a share of at least the stated power is found.
+    200 repeats; under power = .9 fewer than 160 have probability below 1e-5."""
     distance, repeats = 0.1, 200
     generator = np.random.default_rng(3)
     moved = np.array([0.5 - distance, 0.3 + distance / 2, 0.2 + distance / 2])
@@ -130,7 +130,7 @@ def test_configs():
         ([], [0.5, 0.5], TypeError, "samples"),
         ([0.5], [0.5, 0.5], TypeError, "samples: expected integers"),
         ([-1], [0.5, 0.5], ValueError, "samples: token -1"),
-        ([[0, 1]], [0.5, 0.5], ValueError, "samples: 2 tokens a row"),
+        ([[0, 1]], [0.5, 0.5], ValueError, "samples: 2 tokens per row"),
         ([0], [0.5, 0.6], ValueError, "law: "),
         ([0], {}, ValueError, "law: is empty"),
         ([0], {(0,): 0.5, (0, 1): 0.5}, ValueError, "several lengths"),

@@ -1,4 +1,4 @@
-"""Printed numbers judged from Python as by the program."""
+"""Tests that `claims` in Python gives the program's results."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def by_program(*words):
 
 @pytest.mark.parametrize("only", [[], ["hsd", "vllm-20780"]])
 def test_same_as_the_program(only, tmp_path):
-    """The dict is the program's JSON; the frame holds what results.csv does, which other code writes."""
+    """The dict equals the program's JSON; the data frame equals results.csv, which other code writes."""
     words = ["--only", ",".join(only)] if only else []
     audit = speclab.claims(only)
     assert dict(audit) == json.loads(by_program(*words, "--json")) == dict(speclab.claims(only, folder=SOURCE / "configs/claims"))
@@ -55,7 +55,7 @@ def test_own_files(tmp_path):
     (tmp_path / "own.json").write_text(json.dumps(source))
     frame = speclab.claims(folder=tmp_path).to_pandas()
     assert list(frame["verdict"]) == ["follows"] and list(frame["address"]) == ["https://s"]
-    claim["printed"] = "2.3"  # as a text, 1 stands for all from 0.5 to 1.5
+    claim["printed"] = "2.3"  # as text, 1 stands for all numbers from 0.5 to 1.5
     (tmp_path / "own.json").write_text(json.dumps(source))
     assert list(speclab.claims(folder=tmp_path).to_pandas()["verdict"]) == ["within_input_rounding"]
     claim["check"]["of"], claim["check"]["to"] = 2.1, 1  # exact

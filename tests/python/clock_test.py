@@ -1,4 +1,4 @@
-"""speclab.time_pair, on an engine in plain Python whose clock goes by its steps: nothing here waits, and every time is exact."""
+"""Tests speclab.time_pair on an engine in pure Python whose clock counts its steps: nothing waits, and all times are exact."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_costs_are_the_engines_and_predictions_follow_from_them(right):
             continue
         assert row["step_predicted"]["value"] == pytest.approx(cost(gamma, slots), abs=1e-6)
         steps = _acceptance.tokens_per_step("Σ min(p, q)", TARGET, DRAFT, gamma, 60, 0, False)
-        assert row["expected"]["value"] == pytest.approx(steps, rel=0.005)  # the chain of tokens is not that of independent rounds
+        assert row["expected"]["value"] == pytest.approx(steps, rel=0.005)  # tokens are a Markov chain, so rounds are not independent
         assert row["predicted"]["value"] == pytest.approx(row["expected"]["value"] * cost(0, slots) / cost(gamma, slots), rel=1e-5)
         # The two differ only by chance, over 32 texts: P(beyond six half widths of 95%) < 1e-7 per row.
         assert abs(row["tokens_per_step"]["value"] - steps) < 6 * (row["tokens_per_step"]["high"] - row["tokens_per_step"]["low"]) / 2
@@ -82,7 +82,7 @@ def test_what_is_measured_is_not_measured_again(right):
     again = speclab.time_pair(clocked(folder), PAIR, out=folder / "out", say=said.append, **SMALL)
     assert not said and again == found
     file = folder / "out/clock_measured.jsonl"
-    file.write_text(file.read_text()[:-20])  # interrupted while the last one was written
+    file.write_text(file.read_text()[:-20])  # as if interrupted while the last line was written
     assert speclab.time_pair(clocked(folder), PAIR, out=folder / "out", say=said.append, **SMALL) == found
     assert said == [f"{clocked(folder)}: draft, γ = 6, 4 at once, repeat 4"]
 
@@ -97,7 +97,7 @@ def test_a_cost_that_is_not_linear_is_seen(tmp_path):
 
 
 def test_more_texts_at_once_than_sequences(tmp_path):
-    """16 texts where 16 are decoded at once, 4 where one is: each text has its share of the time."""
+    """With 16 texts at once 16 are decoded, with one at once 4: each text has its share of the time."""
     found = speclab.time_pair(clocked(tmp_path), PAIR, gammas=[0, 1, 4], **{**SMALL, "at_once": (1, 16), "sequences": 4})
     for row in found.rows:
         assert row["seconds_per_step"]["value"] == pytest.approx(cost(row["gamma"], row["at_once"]), abs=1e-6)
@@ -107,7 +107,7 @@ def test_more_texts_at_once_than_sequences(tmp_path):
 
 
 def test_several_numbers_at_once_in_one_process(tmp_path):
-    """Loaded for the largest number: steps cost what they do at each, and there are as many processes as of one number."""
+    """Loaded for the largest number, an engine has the same step costs at each number, and needs as many processes as for one number."""
     engine = clocked(tmp_path)
     pathlib.Path(engine).write_text(pathlib.Path(engine).read_text().replace("slots=16,", "slots=16, fewer=True,"))
     said = []
@@ -126,7 +126,7 @@ def test_other_calibrating_gammas(tmp_path):
 
 
 def test_steps_of_independent_rounds():
-    """Rows that are all alike have independent rounds: the same steps as by the chain of tokens. Certain drafts are all accepted."""
+    """With equal rows, rounds are independent: the steps equal those of the Markov chain. Certain drafts are all accepted."""
     target, draft = (np.tile(row, (3, 1)) for row in ([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]))
     for gamma in (1, 3, 6):
         emitted = speclab.expected_tokens(0.7, gamma)
@@ -152,7 +152,7 @@ def test_an_engine_that_decodes_one_text_at_a_time(tmp_path):
 
 def test_an_engine_that_cannot_be_predicted(tmp_path):
     (tmp_path / "toy.py").write_text(TOY)
-    with pytest.raises(speclab.EngineError, match=r"Toy: its adapter does not say by which scheme draft verifies"):
+    with pytest.raises(speclab.EngineError, match=r"Toy: its adapter does not name the scheme by which draft verifies"):
         speclab.time_pair(str(tmp_path / "toy.py"), PAIR, **SMALL)
     uncounted = tmp_path / "uncounted.py"
     uncounted.write_text(pathlib.Path(clocked(tmp_path)).read_text().replace("        yield from texts\n", "        yield from (dataclasses.replace(text, steps=None) for text in texts)\n"))
@@ -198,6 +198,6 @@ def test_the_program(tmp_path):
     assert ran.returncode == 0 and ran.stdout.count("| Toy, draft |") == 1, ran.stderr
     written = json.loads((tmp_path / "out/clock.json").read_text())
     assert len(written["rows"]) == 7 and written["tokens"] == 48
-    assert "--clock: goes with --pair" in command("--clock").stderr
+    assert "--clock: needs --pair" in command("--clock").stderr
     refused = command("--clock", "--pair", config, "--temperatures", "0.7,1", "--engines", clocked(tmp_path))
-    assert refused.returncode == 2 and "--temperatures 0.7,1: with --clock one alone" in refused.stderr
+    assert refused.returncode == 2 and "--temperatures 0.7,1: --clock takes one temperature" in refused.stderr

@@ -1,4 +1,4 @@
-"""python/examples/confident_rounds.py: confidences of pairs whose law is known, and the server that is given them."""
+"""Tests python/examples/confident_rounds.py: confidences for pairs with known distributions, and the server simulation that reads them."""
 
 import json
 import os
@@ -52,11 +52,11 @@ def test_area_and_logistic_against_definitions():
     weight, bias = confident_rounds.logistic(margin, yes.astype(float))
     # Standard errors are .04 and .06; 7 of them.
     assert abs(weight - 0.8) < 0.3 and abs(bias + 0.5) < 0.45
-    assert abs(confident_rounds.logistic(margin, np.roll(yes, 1).astype(float))[0]) < 0.2  # planted: another's acceptance
+    assert abs(confident_rounds.logistic(margin, np.roll(yes, 1).astype(float))[0]) < 0.2  # planted fault: the acceptance of another round
 
 
 def test_the_server_plays_what_was_recorded(pair, tmp_path):
-    """Tokens a round of one client that waits for confidences, by the rounds themselves: the budget of each, and what it lets through."""
+    """Tokens per round of one client equal those computed from the rounds: each round's budget, and the tokens within it."""
     said, accepted = pair
     file = tmp_path / "rounds.jsonl"
     file.write_text("".join(json.dumps({"accepted": int(k), "confidences": list(map(float, c))}) + "\n" for c, k in zip(said, accepted)))

@@ -1,4 +1,4 @@
-"""run(config) gives the bytes of the program; the other verbs its JSON."""
+"""Tests that run(config) gives the program's bytes, and the other functions its JSON."""
 
 import json
 import os
@@ -15,7 +15,7 @@ SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).pa
 BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/speclab"))
 
 CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.json")])
-# Seconds each, or more.
+# These take seconds each, or more.
 SLOW = {"sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "schedules_austen", "table5", "table3", "austen_words"}
 
 
@@ -169,7 +169,7 @@ def test_draft_sampling_is_plan_sampling(tmp_path):
         assert found.exact == (vocab < 60)
         frame = found.to_pandas()
         assert len(frame) == len(found.rows) == (2 * 3 + 2 * 2 * 5) * 3
-        # NumPy as the second witness of acceptance, of one row at T = 1 without top-k.
+        # Acceptance computed again by NumPy, for one row at T = 1 without top-k.
         if order == 0:
             at_one = frame[(frame.temperature == 1) & (frame.top_k == 0)].set_index(["draft", "rule"]).acceptance
             ranks = np.argsort(-target[0], kind="stable")
@@ -202,7 +202,7 @@ def test_sweep_and_compare_look_at_the_config():
 
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("tests/malformed/*.json")), ids=lambda path: path.stem)
 def test_malformed_configs_are_refused(path):
-    """As the program does, with file and JSON path; never another exception."""
+    """The errors are the program's, with file and JSON path; there is no other exception."""
     with pytest.raises(speclab.ConfigError) as raised:
         speclab.run(path)
     assert raised.value.file == str(path) and str(path) in str(raised.value)
@@ -223,7 +223,7 @@ def test_errors_of_dicts_name_the_path():
 @needs_program
 @pytest.mark.parametrize("name", ["pair.csv", "pair.jsonl", "pair.safetensors"])
 def test_recordings(name, tmp_path):
-    """The file has the program's bytes, and what is returned is what the file holds."""
+    """The file has the program's bytes, and the returned recording equals the file."""
     path = SOURCE / "configs/exact_markov.json"
     words = ["--sequences", 5, "--tokens", 40] + (["--entropy"] if name == "pair.jsonl" else [])
     code, _, error = program("record", path, "--out", tmp_path / name, *words)

@@ -1,4 +1,4 @@
-"""Rules that read the row of another position are refuted by default, from rows that are the same in every context."""
+"""Tests that rules that read the row of another position are refuted by default, even on rows that are equal in every context."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ TARGET, DRAFT = [0.5, 0.3, 0.2], [0.1, 0.3, 0.6]
 
 
 def reading(*, bonus, residual):
-    """The token rule, which reads the rows bonus(gamma) and residual(i) of the target where it draws from them."""
+    """The token rule, which draws the bonus from the target's row bonus(gamma) and the residual from row residual(i)."""
 
     def rule(draw, target, draft, drafted):
         for i, x in enumerate(drafted):
@@ -43,7 +43,7 @@ PLANTED = {
 def test_planted_rules_are_refuted_by_default(name, exact):
     proof = prove(PLANTED[name], TARGET, DRAFT, 2, exact=exact)
     assert not proof.lossless and proof.rows == "made by context" and proof.tv > 0
-    # The rows that were proved are there, and a proof on them finds the same.
+    # The result contains the rows of the proof, and a proof on them gives the same.
     assert proof.target[0] == pytest.approx(TARGET) and len(proof.target) == 3
     again = prove(PLANTED[name], proof.target, proof.draft, 2, exact=exact)
     assert again.rows == "given" and again.tv == pytest.approx(proof.tv, abs=0 if exact else 1e-12)
@@ -54,10 +54,10 @@ def test_planted_rules_are_refuted_by_default(name, exact):
 
 def test_made_rows_are_those_of_the_recipe():
     proof = prove(PLANTED["bonus of the first row"], TARGET, DRAFT, 1)
-    # After token 1: weights .5, .6, .6, moved on by one id.
+    # After token 1: weights .5, .6, .6, shifted by one id.
     assert proof.target[1] == (Fraction(6, 17), Fraction(5, 17), Fraction(6, 17))
     assert proof.target[2] == (Fraction(6, 17), Fraction(6, 17), Fraction(5, 17))
-    # With one drafted token the draft has one row, which is not made.
+    # With one drafted token the draft has only one row, so none is made for it.
     assert proof.draft == ((Fraction(1, 10), Fraction(3, 10), Fraction(3, 5)),)
 
 
@@ -79,7 +79,7 @@ def test_rules_in_python_are_proved_on_both():
 def test_rows_that_differ_are_taken_as_they_are():
     chain = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
     assert prove("token", chain, chain, 2).rows == "given"
-    # Only the model whose rows do not differ by context is made.
+    # Rows are made only for the model whose rows do not depend on the context.
     refuted = prove(reading(bonus=right, residual=right), chain, DRAFT, 2)
     assert refuted.lossless and refuted.rows == "also made by context"
     assert prove(PLANTED["bonus of the first row"], chain, DRAFT, 1).rows == "given"
@@ -120,7 +120,7 @@ def as_sampler(generator, *, bonus, residual):
 
 
 def test_samplers_that_read_another_row_are_found():
-    """False-alarm rate of the right one 1e-6; the faults, at the distance that enumeration finds, are found with
+    """The false-alarm rate for the correct sampler is 1e-6; the faults, at the distances computed by enumeration, are found with
     probability .99 or more."""
     good = check_sampler(as_sampler(np.random.default_rng(1), bonus=right, residual=right), TARGET, DRAFT, 2, total_variation=0.1)
     assert not good.different and "made to differ by the last token" in str(good)

@@ -1,4 +1,4 @@
-"""The examples in docstrings print what they say; everything public has a docstring and types."""
+"""Runs the examples in docstrings, and checks that everything public has a docstring and types."""
 
 import doctest
 import importlib
@@ -10,7 +10,7 @@ import pytest
 
 import speclab
 
-# speclab.audit is what `python -m` runs; whoever imports it gets the function.
+# `python -m` runs the module speclab.audit; imports get the function of this name.
 MODULES = [name for _, name, _ in pkgutil.iter_modules(speclab.__path__) if name not in ("_core", "audit")] + ["engines._audit"]
 
 
@@ -40,7 +40,7 @@ def test_public_functions_are_described(function):
     signature = inspect.signature(function)
     assert signature.return_annotation is not inspect.Signature.empty, "no type of the result"
     if "." not in function.__qualname__:
-        # Those two need models of real size.
+        # These two need models of real size.
         assert ">>>" in function.__doc__ or function.__name__ in ("compare", "exact"), "no example"
         assert len(signature.parameters) < 2 or "Args:" in function.__doc__
 

@@ -1,4 +1,4 @@
-"""Drafters and policies written in Python, enumerated and sampled with a rule by the same machinery as rules are."""
+"""Tests drafters and policies written in Python, enumerated and sampled together with a rule."""
 
 import random
 from fractions import Fraction
@@ -24,14 +24,14 @@ def by_rows(draw, tokens, gamma):
 
 @drafter
 def one_of_two(draw, tokens, gamma):
-    """Chooses a model for the round; the rows are those of the chosen one."""
+    """Chooses a model for the round and reports its rows."""
     row = DRAFT if draw.bernoulli(HALF) else OTHER
     return [draw.categorical(row) for _ in range(gamma)], [row] * gamma
 
 
 @drafter
 def stops(draw, tokens, gamma):
-    """Goes on with probability 1/2, and after token 0 in any case."""
+    """Continues with probability 1/2, and always after token 0."""
     drafted = []
     while len(drafted) < gamma and (draw.bernoulli(HALF) or drafted[-1:] == [0]):
         drafted.append(draw.categorical(OTHER))
@@ -40,7 +40,7 @@ def stops(draw, tokens, gamma):
 
 @drafter
 def claims_the_mean(draw, tokens, gamma):
-    """Says the mean of two models for each token, which is right for one token alone."""
+    """Reports the mean of two models for each token, which is right only for a single token."""
     row = DRAFT if draw.bernoulli(HALF) else OTHER
     mean = [(p + q) / 2 for p, q in zip(DRAFT, OTHER)]
     return [draw.categorical(row) for _ in range(gamma)], [mean] * gamma
@@ -48,13 +48,13 @@ def claims_the_mean(draw, tokens, gamma):
 
 @drafter
 def argmax(draw, tokens, gamma):
-    """Drafts the most probable token and says the distribution: a mistake that serving engines have made."""
+    """Drafts the most probable token but reports the distribution: a fault that serving engines have had."""
     return [2] * gamma, [DRAFT] * gamma
 
 
 @drafter
 def drops_the_unlikely(draw, tokens, gamma):
-    """Stops before a token that it has drawn already: what verification sees was then drawn otherwise."""
+    """Stops before an unlikely token that it has drawn already, so that the reported rows are wrong."""
     drafted = []
     for _ in range(gamma):
         token = draw.categorical(DRAFT)
@@ -66,7 +66,7 @@ def drops_the_unlikely(draw, tokens, gamma):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_what_drafts_by_rows_is_a_draft(rule):
-    """Same law, fraction by fraction; sampled with the same random numbers, the same counts."""
+    """Both have the same distribution, in fractions, and the same counts with the same random numbers."""
     mine, theirs = prove(rule, TARGET, by_rows, 2), prove(rule, TARGET, DRAFT, 2)
     assert (mine.law, mine.acceptance, mine.expected_emitted, mine.rejection) == (theirs.law, theirs.acceptance, theirs.expected_emitted, theirs.rejection)
     assert mine.lossless and mine.optimal_acceptance is None
@@ -82,8 +82,8 @@ def test_what_drafts_by_rows_is_a_draft(rule):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("draft", [one_of_two, stops], ids=lambda draft: draft.name)
 def test_drafters_are_proved(rule, draft):
-    """Exactly and in doubles; sampled, the mean is that of the proof (confidence 1 - 1e-9) and sequences have the target's law
-    (false-alarm rate 1e-9)."""
+    """Proofs in fractions and in doubles; the sampled mean is the proof's (confidence 1 - 1e-9), and sequences have the target's
+    distribution (false-alarm rate 1e-9)."""
     proof = prove(rule, TARGET, draft, 3)
     assert proof.lossless and sum(proof.law.values()) == 1
     rows = [float(p) for p in TARGET]
@@ -175,9 +175,9 @@ def test_what_it_returns_is_checked(returned, error, words):
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match='draft: goes with .* "gumbel"'):
+    with pytest.raises(ValueError, match='draft: works with .* "gumbel"'):
         prove("gumbel", TARGET, by_rows, 1)
-    with pytest.raises(ValueError, match="policy: goes without a drafter"):
+    with pytest.raises(ValueError, match="policy: not allowed with a drafter"):
         prove("token", TARGET, by_rows, 1, policy=lambda drafted, row: True)
     with pytest.raises(ValueError, match="max_branches"):
         prove("token", TARGET, by_rows, 3, max_branches=5)
@@ -237,7 +237,7 @@ def test_policies_keep_rules_lossless(rule):
 
 
 def test_a_policy_that_looks_at_the_verdict_would_be_refuted():
-    """A rule that drops what was drafted is another rule: it is refuted."""
+    """A rule that drops drafted tokens after verification is refuted."""
 
     def drops(draw, target, draft, drafted):
         return py.token(draw, target[:2], draft[:1], drafted[:1]) if drafted[0] == 0 else (0, draw.categorical(draft[0]))
@@ -246,7 +246,7 @@ def test_a_policy_that_looks_at_the_verdict_would_be_refuted():
 
 
 def test_policies_are_checked():
-    with pytest.raises(ValueError, match="policy: goes with"):
+    with pytest.raises(ValueError, match="policy: works with"):
         prove("gumbel", [0.5, 0.5], [0.25, 0.75], 2, policy=unsure)
     with pytest.raises(TypeError, match="policy"):
         prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=3)

@@ -1,4 +1,4 @@
-"""speclab.audit: its tests on an engine in plain Python with planted faults, its errors, and two engines where they are installed."""
+"""Tests speclab.audit on an engine in pure Python with planted faults, its errors, and two real engines if they are installed."""
 
 import importlib.util
 import json
@@ -30,7 +30,7 @@ TOY = (SOURCE / "tests/python/toy_engine.py").read_text()
 
 
 def toy(folder, fault=""):
-    """An adapter file with a fault."""
+    """Writes an adapter file with a fault."""
     file = folder / f"toy_{fault.replace(' ', '_')}.py"
     file.write_text(TOY.replace('FAULT = ""', f"FAULT = {fault!r}").replace("ROWS = [], []", f"ROWS = {TARGET.tolist()}, {DRAFT.tolist()}"))
     return str(file)
@@ -48,12 +48,12 @@ def command(*words, **options):
     return subprocess.run([sys.executable, "-m", "speclab.audit", *map(str, words)], capture_output=True, text=True, **options)
 
 
-# Measured tokens per step, and those that lossless schemes could reach.
+# Measured tokens per step, and those of lossless schemes.
 
 
 @pytest.mark.parametrize("gamma", [1, 2, 3])
 def test_two_tokens_take_a_step_more_unless_one_is_accepted(gamma):
-    """From every token, beside enumeration in fractions."""
+    """Expected steps from every token equal an enumeration in fractions."""
     certain = np.eye(len(DRAFT), dtype=int)[DRAFT.argmax(axis=1)]
     for scheme, rule, draft in (("Σ p q", "match", DRAFT), ("p(argmax q)", "match", certain), ("Σ min(p, q)", "token", DRAFT), ("block", "block", DRAFT)):
         steps = _acceptance.expected_steps(scheme, TARGET, DRAFT, gamma, 2)
@@ -71,7 +71,7 @@ def test_long_texts_have_the_steps_of_the_markov_chain():
 
 @pytest.mark.parametrize("options", [{"temperature": 0.7}, {"top_k": 2}, {"top_p": 0.55}, {"temperature": 0.5, "top_k": 2, "top_p": 0.9}])
 def test_filtered_rows_are_the_programs(options):
-    """The statistic of the same samples against rows filtered here, and by the program."""
+    """The statistic of the same samples is equal for rows filtered in Python and by the program."""
     config = {"title": "t", "models": PAIR["models"], "gamma": 3, "check": {"tokens": 3}}
     rows = _acceptance.filtered(TARGET, **options)
     likely = _acceptance.filtered(TARGET, min_p=0.5, **options)
@@ -94,7 +94,7 @@ def test_intervals_of_steps_cover():
         narrow += abs(192 / 70 - found.value) < (found.high - found.value) / 2
     assert covered > 0.92 * 2000 > narrow
     assert _acceptance.measured(groups * [1, 1, 1, -1], 192, False) is None
-    assert _acceptance.measured(groups[:1], 192, False) is None  # nothing says how much groups differ
+    assert _acceptance.measured(groups[:1], 192, False) is None  # one group does not show how much groups differ
 
 
 # The models.
@@ -136,7 +136,7 @@ def test_other_configs_are_refused(config, tmp_path):
     assert ("/models/target" if config != "no_such.json" else "no_such.json") in made.stderr
 
 
-# An engine in plain Python.
+# An engine in pure Python.
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,8 @@ def test_differences_at_temperature_0(tmp_path):
 
 
 def test_a_right_engine_ends_its_texts(tmp_path):
-    """Null: ended texts have the law of the rows, lengths included. Their mean length is that of the absorbing chain, to five standard errors (6e-7)."""
+    """Null: ended texts have the distribution of the rows, lengths included. Their mean length is that of the absorbing chain, to five
+    standard errors (6e-7)."""
     result = audited(toy(tmp_path), "end of text", out=tmp_path / "out")
     assert {one.setting: one.verdict for one in result.settings} == {"end of text": "equal", "end of text, γ = 8": "equal"}
     assert [one.overcounted for one in result.settings if one.way] == [0, 0] and not result.failed
@@ -228,7 +229,7 @@ def test_accepted_tokens_that_are_counted_behind_the_end_are_said(tmp_path):
 
 
 def test_a_text_that_stops_without_its_end_fails(tmp_path):
-    assert re.match(r"Toy emitted \d+ tokens in sequence \d+ without the end of text; 16 were asked for",
+    assert re.match(r"Toy emitted \d+ tokens in sequence \d+ without the end of text; expected 16",
                     audited(toy(tmp_path, "no end"), "end of text", sequences=20).settings[-1].failed)
 
 
@@ -289,7 +290,7 @@ def test_the_program_on_a_pair(tmp_path):
 
 
 def test_controls_are_uniform(tmp_path):
-    """200 tests of plain decoding against itself. Sequences that share a seed are found."""
+    """p-values of 200 tests of plain decoding against itself are uniform. Sequences that share a seed are found."""
     p_values, distance, p = _audit.controls(toy(tmp_path), count=200, sequences=60)
     assert len(p_values) == 200 and p > 1e-6 and distance < 0.2
     assert _core.uniformity([1.0] * 200)[1] < 1e-6
@@ -301,8 +302,8 @@ def test_the_table_of_the_page_is_of_its_results():
 
 
 def test_litgpt_without_it(monkeypatch, tmp_path):
-    """Its adapter turns rounds into a text: the token of the prompt's run is lost or restored, the end is emitted, and counts are those of the text."""
-    rounds = [(2, [1, 2, 3]), (2, [3]), (2, [2, 0, 1])]  # drafted ones, emitted ids
+    """Its adapter makes a text from rounds: it loses or restores the token of the prompt's run, emits the end, and counts what the text needed."""
+    rounds = [(2, [1, 2, 3]), (2, [3]), (2, [2, 0, 1])]  # number drafted, emitted ids
 
     class Ids(list):
         tolist = list.copy
@@ -346,7 +347,7 @@ def test_litgpt_without_it(monkeypatch, tmp_path):
     ("wrong id", r"Toy emitted the id 99 in sequence 1; ids are 0 to 3"),
     ("short", r"Toy emitted 7 tokens in sequence 1; expected 20 sequences of 8"),
     ("refuses", r"Toy: the model has 3 layers too many"),
-    ("listens", r"Toy listens on 0\.0\.0\.0:\d+, not on the loopback address alone; it was ended"),
+    ("listens", r"Toy listens on 0\.0\.0\.0:\d+, not only on the loopback address; it was ended"),
 ])
 def test_an_engine_that_fails(fault, sentence, tmp_path):
     one = of(audited(toy(tmp_path, fault), sequences=20, out=tmp_path / "out"))
@@ -388,9 +389,9 @@ def test_what_is_not_installed_is_skipped_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are litgpt, llama_cpp, "),
+    ({"engines": "nothing"}, "engines: 'nothing' is no engine; give litgpt, llama_cpp, "),
     ({"engines": "no_such.py"}, "engines: no_such.py: no such file"),
-    ({"settings": "γ = 9"}, r"settings: 'γ = 9' is in no setting of llama_cpp: plain, as it is, compared, γ = 3"),
+    ({"settings": "γ = 9"}, r"settings: no setting of llama_cpp contains 'γ = 9': plain, as it is, compared, γ = 3"),
     ({"sequences": 3}, "sequences"),
     ({"prompt": [0, 4]}, "prompt: 4; expected 0 to 3"),
     ({"prompt": [0] * 57}, "prompt: 57 ids; expected 1 to 56, as the models read 256"),
@@ -404,7 +405,7 @@ def test_bad_arguments(arguments, sentence):
 
 
 def processes_of(adapter):
-    """Those that decode by this adapter."""
+    """Processes that decode with this adapter."""
     found = []
     for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -440,7 +441,7 @@ def test_interrupted(word, tmp_path):
 
 @pytest.fixture(scope="module")
 def environments(tmp_path_factory):
-    """Environments whose Python is this one."""
+    """Environments that use this Python."""
     folder = tmp_path_factory.mktemp("environments")
     for name in names():
         environment(folder, name)
@@ -481,7 +482,7 @@ def test_litgpt(environments):
 
 
 def test_faults_of_an_adapter_are_found(environments, tmp_path):
-    """Models exchanged, and one seed for all."""
+    """The audit finds exchanged models, and one seed for all sequences."""
     installed("xllamacpp")
     own = tmp_path / "llama_cpp.py"
     head = "import dataclasses, pathlib, tempfile\nfrom .llama_cpp import ENGINE as RIGHT\nfrom ._engine import Settings\n"

@@ -1,4 +1,4 @@
-"""sweep(executor=...) gives the bytes of run, and tells what went wrong in a worker."""
+"""Tests that sweep(executor=...) gives the bytes of run, and reports the error of a worker."""
 
 import concurrent.futures
 import json
@@ -21,7 +21,7 @@ GRID = {
 
 @pytest.fixture(scope="module")
 def pool():
-    # Forks of a process that has threads may wait for ever.
+    # A forked process may deadlock if the parent has threads.
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as made:
         yield made

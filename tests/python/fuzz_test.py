@@ -1,5 +1,5 @@
-"""20,000 calls with odd arguments: an answer, or an exception of the right type that says something. A crash would end
-the whole program."""
+"""Makes 20,000 calls with odd arguments: each must return, or raise an exception of the right type with a message. A crash would
+end the test."""
 
 import math
 import random
@@ -14,7 +14,7 @@ REFUSALS = (ValueError, TypeError)  # ConfigError is a ValueError
 
 
 class Odd:
-    """Numbers and arrays that people pass by mistake, and some that are right."""
+    """Numbers and arrays that users pass by mistake, and some valid ones."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -96,7 +96,7 @@ class Odd:
 
 
 def batch(odd):
-    """Mostly shapes that fit one another."""
+    """Arrays whose shapes mostly fit one another."""
     r = odd.random
     if r.random() < 0.3:
         return odd.array(3), odd.array(3), odd.ids()

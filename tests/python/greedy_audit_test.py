@@ -1,4 +1,4 @@
-"""speclab.audit_greedy: exact rows, the law of flips under rounding of any shape, and engines with planted faults.
+"""Tests speclab.audit_greedy: exact rows, the distribution of flips under several kinds of rounding, and engines with planted faults.
 
 Statistical tests have fixed seeds; a false alarm of one of them has the probability that it states."""
 
@@ -27,7 +27,7 @@ TOY = (SOURCE / "tests/python/toy_engine.py").read_text()
 
 
 def toy(folder, fault="", target=TARGET.tolist()):
-    """An adapter file with a fault."""
+    """Writes an adapter file with a fault."""
     file = folder / f"toy_{fault.replace(' ', '_')}.py"
     file.write_text(TOY.replace('FAULT = ""', f"FAULT = {fault!r}").replace("ROWS = [], []", f"ROWS = {target}, {DRAFT.tolist()}"))
     return str(file)
@@ -45,7 +45,7 @@ def audited(engine, config=PAIR, **options):
 
 
 def test_rows_of_a_file_are_the_tables(tmp_path):
-    """The numpy model of a GGUF file beside the config that the file was made of."""
+    """The numpy model of a GGUF file has the rows of the config from which the file was made."""
     write_models(PAIR, tmp_path)
     model = Llama(tmp_path / "target.gguf", np.float64)
     texts = np.array([[2, 2, 3, 3, 2, 1]], dtype=np.int32)
@@ -73,11 +73,11 @@ def test_a_model_that_cannot_be_run_is_refused(tmp_path):
             audited(toy(tmp_path), {"models": models, "simulation": {"prompt": [0]}})
 
 
-# The law of flips.
+# The distribution of flips.
 
 
 def unlike(generator, shape):
-    """Deviations of very unlike sizes: of bf16 and of caches of 8 bits they are of this kind."""
+    """Deviations of very different sizes, like those of bf16 and of 8-bit caches."""
     return generator.normal(0, 1, shape) * np.where(generator.random(shape) < 0.1, 0.12, 0.01)
 
 
@@ -87,7 +87,7 @@ def synthetic(generator, texts=60, tokens=50):
     return gaps
 
 
-ALONG = np.arange(60 * 50, dtype=np.int32).reshape(60, 50)  # texts that repeat nothing
+ALONG = np.arange(60 * 50, dtype=np.int32).reshape(60, 50)  # texts without repetitions
 
 
 def once(generator, law, rate=0.0, own=unlike, between=unlike):
@@ -146,7 +146,7 @@ def test_exact_ties_may_flip_and_repeated_rows_count_once():
     assert _rounding.first_times(loop).tolist() == [[True] * 7 + [False]]
 
 
-# Engines.
+# Audits of engines.
 
 
 def test_a_right_engine_has_the_same_text(tmp_path):
@@ -174,7 +174,7 @@ def test_flips_at_exact_ties_are_not_refuted(tmp_path):
     assert [row["verdict"] for row in found.rows] == ["likeliest tokens", "same text", "near ties", "near ties"]
     row = found.rows[2]
     assert row["differ"] > 10 and row["largest_gap"] < 1e-9 and row["low"] <= row["differ"] <= row["high"]
-    # The same fault where nothing ties is none; one that takes the runner-up of those rows, too, is.
+    # The same fault changes nothing without near ties; a fault that takes the runner-up in those rows does.
     assert audited(toy(tmp_path, "runner-up", TIED), tied(), settings="draft, γ = 3").different
 
 
@@ -194,7 +194,7 @@ def test_an_engine_that_fails_leaves_the_others(tmp_path):
 
 @pytest.mark.parametrize("options, sentence", [
     ({"gamma": 0}, "gamma"), ({"gamma": []}, "gamma: none"), ({"texts": 0}, "texts"), ({"tokens": 1}, "tokens"), ({"level": 0}, "level"),
-    ({"settings": "nothing"}, "settings: 'nothing' is in no setting of .*: plain; plain, 8 at once; draft, γ = 3"),
+    ({"settings": "nothing"}, "settings: no setting of .* contains 'nothing': plain; plain, 8 at once; draft, γ = 3"),
 ])
 def test_bad_arguments(options, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
@@ -232,7 +232,7 @@ def test_openvino_by_its_own_rounding(tmp_path):
 
 
 def test_a_token_exchanged_in_an_engines_text(tmp_path):
-    """llama.cpp on the tables, by an adapter that exchanges one token of one text."""
+    """An adapter of llama.cpp, on the tables, exchanges one token of one text."""
     pytest.importorskip("xllamacpp")
     own = tmp_path / "llama_cpp.py"
     own.write_text("""

@@ -1,4 +1,4 @@
-"""Temperature 0: flips, rounds of one text, and the test that tells rounding from a fault.
+"""Tests temperature 0: flips, rounds of one text, and the test that tells rounding from a fault.
 
 Statistical tests have fixed seeds; a false alarm of one of them has the probability that it states."""
 
@@ -15,7 +15,7 @@ import speclab
 
 
 def rows_of(rng, count):
-    """Gaps like those of a language model: most far, some near ties."""
+    """Gaps like those of a language model: mostly large, some nearly 0."""
     return rng.gamma(1.2, 2.0, count)
 
 
@@ -49,7 +49,7 @@ def test_flips_of_a_text():
 
 
 def rounds_of(kept, gamma):
-    """Rounds of a text whose drafted rows are kept as `kept` says."""
+    """Rounds of a text; `kept` tells which drafted rows are accepted."""
     rounds, start = 0, 0
     while start < len(kept):
         rounds += 1
@@ -78,7 +78,7 @@ def test_rounds_of_a_text_are_enumerated():
 
 
 def test_rounds_of_a_text_agree_with_recordings(tmp_path):
-    """The mean, by the C++ of `plan recording`: a column logq - logp of the logarithm of what is kept."""
+    """The mean equals that of `plan recording` (C++), from a column logq - logp: the logarithm of the probability that a token is accepted."""
     rng = np.random.default_rng(6)
     margins, noise = rng.normal(0.3, 0.5, 300), 0.2
     kept = [0.5 * math.erfc(-margin / noise / math.sqrt(2)) for margin in margins]
@@ -156,8 +156,8 @@ def test_bad_input_is_refused():
         (lambda: speclab.flips([], 0.1), r"gaps: shape \(0,\)"), (lambda: speclab.flips([-1.0], 0.1), "gaps: -1.0 at 0"),
         (lambda: speclab.flips([math.nan], 0.1), "NaN at 0"), (lambda: speclab.flips([1.0], -1), "noise"),
         (lambda: speclab.greedy_rounds([[1.0]], 0.1, 3), r"margins: shape \(1, 1\)"), (lambda: speclab.greedy_rounds([1.0], 0.1, 0), "gamma"),
-        (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens together; gaps has 2"),
-        (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences of 1 texts"),
+        (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens in all; gaps has 2"),
+        (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences for 1 texts"),
         (lambda: speclab.greedy_check([1.0], [1.0], 0.1, level=0), "level"),
     ):
         with pytest.raises(ValueError, match=words):

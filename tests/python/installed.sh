@@ -1,6 +1,6 @@
 #!/bin/sh
-# pip install . into a fresh environment, then the quick start of docs/python.md, from another folder. Says how large the
-# wheel is and how long it took.
+# Runs pip install . in a fresh environment, then the quick start of docs/python.md in another folder. Prints the size of the
+# wheel and the duration.
 #   installed.sh PYTHON SOURCE_DIR
 set -eu
 python=$1 source=$2

@@ -1,6 +1,6 @@
-"""Ctrl-C in every call that can take long: KeyboardInterrupt after little processor time, of all threads together.
+"""Tests Ctrl-C in every call that can take long: KeyboardInterrupt follows after little processor time, over all threads.
 
-The calls are those of the package: one without a case here, and without a reason why it is short, fails.
+Every function of the package needs a case here, or a reason why it is short; otherwise the test fails.
 """
 
 import inspect
@@ -112,7 +112,7 @@ def test_every_function_has_a_case_or_a_reason():
 
 @pytest.mark.parametrize("name", CASES)
 def test_interrupted(name, tmp_path):
-    for after in 0.4, 0.2, 0.1, 0.05:  # sooner on a machine on which the call ends before
+    for after in 0.4, 0.2, 0.1, 0.05:  # sooner if the call has ended before, on a fast machine
         program = f"SOURCE, NAME = {SOURCE!r}, {name!r}\n" + BEFORE + AROUND.replace("AFTER", str(after)).replace("CALL", CASES[name])
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
         assert done.returncode == 0, done.stderr[-600:]

@@ -1,4 +1,4 @@
-"""The optimum of a round beside another formulation, solved by HiGHS: no h, a row for each whole string."""
+"""Compares the optimum of a round with another formulation of the linear program, solved by HiGHS: one constraint per complete string."""
 
 import itertools
 from fractions import Fraction
@@ -25,13 +25,13 @@ def probability(rows, tokens, memory):
 
 
 def drawn(draft, gamma, memory):
-    """The law of one path of rows."""
+    """The distribution of one drafted path."""
     strings = itertools.product(range(np.shape(draft)[-1]), repeat=gamma)
     return {path: probability(draft, path, memory) for path in strings}
 
 
 def by_highs(target, law, gamma, drafts, memory):
-    """Maximises the emitted tokens over the couplings of ordered drafts, whose paths have the law, with emissions."""
+    """Maximises the emitted tokens over couplings of drafted paths, which have the given distribution, with emitted strings."""
     vocab = np.shape(target)[-1]
     outcomes = [(paths, np.prod([law[path] for path in paths])) for paths in itertools.product(law, repeat=drafts)]
     outcomes = [(paths, weight) for paths, weight in outcomes if weight > 0]
@@ -93,7 +93,7 @@ TWO = [[[.2, .3, .5], [.4, .3, .3], [.3, .6, .1]], [[.6, .3, .1], [.3, .6, .1], 
 
 
 def surer(last):
-    """The row after a token of the draft whose largest probability is larger."""
+    """The row after a token, of the draft with the larger largest probability."""
     return max((draft[last] for draft in TWO), key=max)
 
 
@@ -109,7 +109,7 @@ def of_the_surer(draw, tokens, gamma):
 
 @speclab.drafter
 def stops(draw, tokens, gamma):
-    """Goes on with probability 1/2, and after token 0 in any case. The rows that it returns are not those it draws from."""
+    """Continues with probability 1/2, and always after token 0. The rows that it returns are not those it draws from."""
     drafted = []
     while len(drafted) < gamma and (drafted[-1:] == [0] or draw.bernoulli(Fraction(1, 2))):
         drafted.append(draw.categorical([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]))

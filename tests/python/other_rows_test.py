@@ -1,4 +1,4 @@
-"""python/examples/other_rows.py: drafts within a filter or over another vocabulary keep the law; what they gain and lose."""
+"""Tests python/examples/other_rows.py: drafts within a filter or over another vocabulary keep the distribution; their gains and losses."""
 
 import os
 import pathlib
@@ -45,7 +45,7 @@ def test_a_draft_within_the_filter_can_lose():
 
 
 def test_filter_is_that_of_the_program():
-    """Configs filter both models by "sampling", the draft by its own "sampling" otherwise: the same law and tokens, doubles."""
+    """The program filters both models by "sampling", or the draft by its own "sampling": the same distribution and tokens, in doubles."""
     target, draft = [[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], [[0.2, 0.5, 0.3], [0.4, 0.1, 0.5], [0.35, 0.4, 0.25]]
     exact = [[[Fraction(str(p)) for p in row] for row in model] for model in (target, draft)]
     cut = [[other_rows.top_k(row, 2) for row in model] for model in exact]

@@ -1,4 +1,4 @@
-"""docs/python.md and the stub are those of the sources; their examples run."""
+"""Tests that docs/python.md and the stub are up to date, and that their examples run."""
 
 import ast
 import doctest
@@ -26,7 +26,7 @@ def test_guide():
 
 
 def test_readme(capsys):
-    """The example's output stands below it, as comments."""
+    """The example's output is below it, as comments."""
     page = (SOURCE / "README.md").read_text(encoding="utf-8")
     code = page.split("```python\n", 1)[1].split("```", 1)[0]
     exec(compile(code, "README.md", "exec"), {})
@@ -35,7 +35,7 @@ def test_readme(capsys):
 
 
 def calls(stub):
-    """Every function and method with its arguments; how types are written differs between versions."""
+    """Every function and method with its arguments, without types, whose notation differs between versions."""
     found = []
     for node in ast.walk(ast.parse(stub)):
         if isinstance(node, (ast.Module, ast.ClassDef)):
@@ -57,7 +57,7 @@ def test_stub_is_fresh(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("docs/notebooks/*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks(path, monkeypatch, tmp_path):
-    """Every cell runs, in order, in the notebook's own folder, where Jupyter runs it; outputs are not kept in the repository."""
+    """Runs every cell, in order, in the notebook's folder, as Jupyter does; outputs are not kept in the repository."""
     import json
 
     matplotlib = pytest.importorskip("matplotlib")

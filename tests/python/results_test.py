@@ -1,4 +1,4 @@
-"""Results for pandas, matplotlib, a browser and a notebook."""
+"""Tests results for pandas, matplotlib, a browser and a notebook."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""Rules of the catalogue, rewritten in Python: each has at most 15 lines."""
+"""The catalogue's rules, rewritten in Python in at most 15 lines each."""
 
 import math
 from fractions import Fraction
@@ -32,7 +32,7 @@ def match(draw, target, draft, drafted):
 
 
 def gumbel_coupled(p, q, x):
-    """Weights of the target's token, given that the draft took x with the same Gumbel noise."""
+    """Weights of the target's token, given that the draft drew x with the same Gumbel noise."""
     larger = lambda s: positive(p - s * q).sum() + s * q.sum()
     ratio = [p[k] / q[k] if q[k] > 0 else math.inf for k in range(len(p))]
     integral, at = {0: 0}, 0

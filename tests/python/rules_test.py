@@ -1,4 +1,4 @@
-"""Rules written in Python are enumerated and sampled as those of the catalogue are."""
+"""Tests that rules written in Python are enumerated and sampled like those of the catalogue."""
 
 import inspect
 import random
@@ -79,11 +79,11 @@ def instances(count, *, vocab=3, order=1):
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_same_exact_law(name):
-    """In rationals: equal fractions for every sequence, and everything that follows from them."""
+    """In exact arithmetic, all results and the probability of every sequence are equal fractions."""
     built_in, in_python = PAIRS[name]
     for number, (target, draft) in enumerate(instances(6)):
         gamma = 2 if "tree" in name or "without" in name else 1 + number % 2
-        if name == "greedy":  # lossless at temperature 0 alone
+        if name == "greedy":  # lossless only at temperature 0
             target = [[Fraction(int(i == number % 3)) for i in range(3)] for _ in target]
         a = prove(built_in, target, draft, gamma)
         b = prove(in_python, target, draft, gamma)
@@ -92,7 +92,7 @@ def test_same_exact_law(name):
         shares = [(p.acceptance, p.expected_emitted, p.rejection) for p in (a, b)]
         if name in ("scheduled", "fault-anticipating"):  # in Python a token that is not verified counts as rejected
             shares = [share[:2] for share in shares]
-        if name == "k-seq":  # its scale is irrational: two methods find it to rounding
+        if name == "k-seq":  # its scale is irrational, so two methods agree up to rounding
             assert [float(x) for x in shares[0]] == pytest.approx([float(x) for x in shares[1]], rel=1e-13)
         else:
             assert shares[0] == shares[1]
@@ -106,7 +106,7 @@ def test_same_law_in_doubles(name):
     for target, draft in instances(3):
         if name == "greedy":
             target = [[1, 0, 0]] * 3
-        if name in ("k-seq", "importance"):  # their bisections are decided by rounding
+        if name in ("k-seq", "importance"):  # rounding decides their bisections
             continue
         a = prove(built_in, target, draft, 2, exact=False)
         b = prove(in_python, target, draft, 2, exact=False)
@@ -116,7 +116,7 @@ def test_same_law_in_doubles(name):
 
 @pytest.mark.parametrize("paths", [1, 2, 3])
 def test_paths_chosen_before_they_are_verified(paths):
-    """`gbv` is `block` on the path that a drafter chooses: the same law and tokens, and other ones without the choice."""
+    """`gbv` equals `block` on the path that a drafter chooses: the same distribution and tokens, and others without the choice."""
     shows = False
     for number, (target, draft) in enumerate(instances(4)):
         gamma = 1 if paths == 3 else 1 + number % 2
@@ -193,7 +193,7 @@ def test_functions_as_models():
     assert by_function.law == prove("block", rows, draft, 2).law
     assert by_function.lossless
     assert len(set(asked)) >= len(asked) - 2, "each context is asked for once"
-    # This rule decodes both in the plain engine, with the same random numbers.
+    # With this rule the same engine decodes both, with the same random numbers.
     simulated = speclab.simulate(target, draft, 2, "importance", seed=3, rounds=640)
     assert simulated.counts == speclab.simulate(rows, draft, 2, "importance", seed=3, rounds=640).counts
 

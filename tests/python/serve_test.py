@@ -1,4 +1,4 @@
-"""A server's config, the program's options and this package's arguments describe one server: equal numbers."""
+"""Tests that a server's config, the program's options and `serve` give equal numbers for the same server."""
 
 import json
 import os
@@ -13,12 +13,12 @@ import speclab
 SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2]))
 BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/speclab"))
 
-# By the result of a config, and by a point of `plan load`.
+# Names in the result of a config, and in a point of `plan load`.
 NUMBERS = {"latency mean": "latency_mean", "latency p95": "latency", "TTFT p95": "ttft", "TPOT p95": "tpot", "ITL p95": "gap"}
 
 
 def drawn(seed):
-    """alpha, the largest gamma, and keys of the section `serving`."""
+    """A random server: alpha, the largest gamma, and keys of the section `serving`."""
     rng = random.Random(seed)
     target, draft = rng.choice([("llama-3.1-8b", "llama-3.2-1b"), ("mixtral-8x7b", "mistral-7b")])
     cost = {"kind": "models", "target": target, "draft": draft, "device": rng.choice(["h100-sxm", "a100-80gb"]), "dtype": rng.choice(["bf16", "fp8", "int8"]),
@@ -40,7 +40,7 @@ def drawn(seed):
     if target == "mixtral-8x7b":
         cost["routing_exponent"] = rng.choice([0.5, 0.79, 1])
     if rng.random() < 0.2:
-        # Measured times in place of the models.
+        # Measured times instead of models.
         costs = SOURCE / "configs/serving/costs"
         cost = {"kind": "times", "target_times": str(costs / "vllm_pair_target.csv"), "step_ms": cost["step_ms"]}
         cost |= rng.choice([{"draft_times": str(costs / "vllm_pair_draft.csv")}, {"c": 0.2}])
@@ -48,7 +48,7 @@ def drawn(seed):
 
 
 def config_of(alpha, asked, gamma, seed=1):
-    """The same as a config, with one gamma; 0 is plain decoding, without a draft."""
+    """The server as a config, with one gamma; 0: no draft."""
     of_drafts = ("draft", "draft_devices", "idle_draft", "routing_exponent", "draft_times", "c")
     cost = {key: value for key, value in asked["cost"].items() if gamma > 0 or key not in of_drafts or key == "routing_exponent"}
     serving = {"settle": asked["requests"] // 5, "settle_after": asked["requests"] // 10} | asked | {"cost": cost}
@@ -58,7 +58,7 @@ def config_of(alpha, asked, gamma, seed=1):
 
 
 def options(asked):
-    """The same as options of the program."""
+    """The server as options of the program."""
     names = {"requests_per_second": "rate", "spread": "alpha-spread", "hit": "draft-hit"}
     words = []
     for name, value in asked.items():
@@ -87,7 +87,7 @@ def test_a_config_the_program_and_python_give_equal_numbers(seed):
     words = [BINARY, "plan", "load", str(alpha), "--json", "--quiet", "--max-gamma=3", "--seed=7"]
     made = subprocess.run([*words, *options(asked)], capture_output=True, text=True, check=True)
     assert json.loads(made.stdout) == dict(plan)
-    # The same keys by --set alone.
+    # The same keys, all given by --set.
     sets = [f"--set=serving.{name}={json.dumps(value)}" for name, value in asked.items()]
     assert subprocess.run([*words, *sets], capture_output=True, text=True, check=True).stdout == made.stdout
     policies = {policy["name"]: policy["points"][0] for policy in plan["policies"]}
@@ -97,7 +97,7 @@ def test_a_config_the_program_and_python_give_equal_numbers(seed):
         found = served(config_of(alpha, asked, gamma, seed=7))
         for number, key in NUMBERS.items():
             assert policies[name][key] == found[number], (name, number)
-    # Planted: a server that is hardly another.
+    # Planted fault: a slightly different server.
     other = served(config_of(alpha, asked | {"cost": asked["cost"] | {"step_ms": asked["cost"]["step_ms"] + 0.001}}, 2, seed=7))
     assert other["latency mean"]["value"] != policies["γ = 2"]["latency_mean"]["value"]
 
@@ -110,10 +110,10 @@ def test_the_draft_device_and_the_budget_change_what_they_should():
     def latency(**more):
         return {policy["name"]: policy["points"][0]["latency_mean"]["value"] for policy in speclab.serve(0.75, max_gamma=4, **ask, **more)["policies"]}
     here = latency()
-    # Every outcome drafted for: the target never waits, but where drafts take longer than it.
+    # Drafts for every outcome: the target never waits, unless drafts take longer than it.
     assert latency(draft_device={"hit": 1})["γ = 4"] < 0.85 * here["γ = 4"]
     assert latency(draft_device={"hit": 1})["plain"] == here["plain"]
-    # None: drafts come one after the other, as on one device, whose prompts the draft reads, too.
+    # No device for the draft: drafts come one after the other, and the draft reads prompts, too.
     assert latency(draft_device={"hit": 0})["γ = 4"] == pytest.approx(here["γ = 4"], rel=0.05)
     assert latency(engine={"draft_budget": 100_000})["γ = 4"] == here["γ = 4"]
     assert latency(engine={"draft_budget": 16})["γ = 4"] < here["γ = 4"]
@@ -124,7 +124,7 @@ def test_keys_without_an_option_and_a_policy_of_its_own_are_simulated():
     def numbers(**more):
         return {policy["name"]: policy for policy in speclab.serve(0.75, max_gamma=2, **ask, **more)["policies"]}
     here = numbers()
-    # Two a second of some 340 ms each: about half of the requests wake an idle engine.
+    # Two requests of some 340 ms per second: about half of them wake an idle engine.
     slow = numbers(engine={"wake_ms": 40})
     assert slow["plain"]["points"][0]["latency_mean"]["value"] > here["plain"]["points"][0]["latency_mean"]["value"] + 10
     gate = {"kind": "gate", "window": 5, "threshold": 2.5}
@@ -136,12 +136,12 @@ def test_keys_without_an_option_and_a_policy_of_its_own_are_simulated():
 
 
 def test_rates_that_differ_between_requests_make_the_best_gamma_longer():
-    # Requests of rate .99 and .01 in equal numbers: half of the rounds accept nearly everything.
+    # Half of the requests have acceptance rate .99, half .01.
     cost = COST | {"device": "h100-sxm", "dtype": "fp8"}
     ask = {"cost": cost, "requests_per_second": 1, "requests": 20, "runs": 2}
     alike, apart = (speclab.serve(0.5, max_gamma=8, acceptance={"kind": "rate", "spread": spread}, **ask)["table"][0]["gamma"] for spread in (0, 0.49))
     assert apart > alike
-    # The same law said by its positions, E[rate^(k + 1)] / E[rate^k], gives the same table.
+    # The same distribution given by its positions, E[rate^(k + 1)] / E[rate^k], gives the same table.
     a = 0.5 * (0.25 / 0.49**2 - 1)
     positions = {"kind": "positions", "rates": [(a + k) / (2 * a + k) for k in range(8)]}
     assert speclab.serve(max_gamma=8, acceptance=positions, **ask)["table"][0]["gamma"] == apart

@@ -1,4 +1,4 @@
-"""Simulation on arrays and functions: the program's numbers, reproducible, interruptible."""
+"""Tests simulation on arrays and functions: it gives the program's numbers, is reproducible, and can be interrupted."""
 
 import os
 import signal
@@ -108,7 +108,7 @@ def test_keyboard_interrupt():
     config = {"title": "t", "models": {"target": {"kind": "table", "rows": [TARGET]}, "draft": {"kind": "table", "rows": [DRAFT]}},
               "rule": {"kind": "block"}, "simulation": {"trials": 1000, "length": 10_000_000}}
     assert interrupted(lambda: speclab.run(config)) < 5
-    # Nothing is left over for the next call.
+    # The interrupt does not affect the next call.
     assert simulate(TARGET, DRAFT, 2, rounds=64).counts["rounds"] == 64
 
 
@@ -165,7 +165,7 @@ def test_refused(change, error, words):
 
 
 def test_threads_of_python():
-    """Proofs, simulations and tests from several threads at once give what they give alone."""
+    """Proofs, simulations and tests give the same results from several threads at once as alone."""
     from concurrent.futures import ThreadPoolExecutor
 
     def work(seed):

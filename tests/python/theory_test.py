@@ -1,4 +1,4 @@
-"""Closed forms and acceptance rates of rows."""
+"""Tests closed forms and acceptance rates of rows."""
 
 import math
 

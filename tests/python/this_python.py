@@ -1,10 +1,10 @@
-"""Environments of engines whose Python is this one, for engines that are installed with the tests."""
+"""Makes environments that use this Python, for engines that are installed with the tests."""
 
 import sys
 
 
 def environment(folder, name):
-    """FOLDER/NAME/bin/python; returns FOLDER."""
+    """Makes FOLDER/NAME/bin/python; returns FOLDER."""
     python = folder / name / "bin/python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

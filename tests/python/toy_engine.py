@@ -1,4 +1,4 @@
-"""An adapter for tests: Algorithm 1 in plain Python, with a fault to plant. FAULT and ROWS are replaced by the test."""
+"""An adapter for tests: Algorithm 1 in pure Python, with a planted fault. The test replaces FAULT and ROWS."""
 
 import math
 import os
@@ -55,7 +55,7 @@ def decode(loaded, settings, numbers, tokens):
 
 
 def tampered(row, exact, draws):
-    """The row of a speculative text at temperature 0 with a fault."""
+    """A row of a speculative text at temperature 0, changed by the fault."""
     order = sorted(range(len(row)), key=lambda token: -exact[token])
     wrong = FAULT == "runner-up" and draws.random() < 0.02 or FAULT == "other of ties" and exact[order[0]] == exact[order[1]] and draws.random() < 0.5
     return [float(token == order[1]) for token in range(len(row))] if wrong else row

@@ -1,4 +1,4 @@
-"""The rows that a proof is about are the decimals that were written, as a config, as arrays and on the command line."""
+"""Tests that proofs use the decimals as they were written: in a config, as arrays, and on the command line."""
 
 import json
 import os
@@ -16,7 +16,7 @@ PROGRAM = os.environ.get("SPECLAB_BINARY")
 
 
 def written_row(draws, vocab, digits):
-    """Positive numbers of so many digits, as they are printed to be read back, that sum to 1 within the tolerance."""
+    """Positive numbers with this many digits, as text, that sum to 1 within the tolerance."""
     weights = [draws.expovariate(1) + 0.01 for _ in range(vocab)]
     row = [float(f"{weight / sum(weights):.{digits}g}") for weight in weights]
     return row if abs(sum(row) - 1) < 1e-3 else [*row[:-1], round(1 - sum(row[:-1]), 3)] if sum(row[:-1]) < 1 else [1.0] + [0.0] * (vocab - 1)

@@ -1,4 +1,4 @@
-"""The methods that bench_torch.py times, without torch: a stand-in has what they ask of it. Arguments: PROGRAM SOURCE."""
+"""Tests the methods that bench_torch.py times, with a stub in place of torch. Arguments: PROGRAM SOURCE."""
 import sys
 import types
 from pathlib import Path
@@ -14,7 +14,7 @@ from verify_methods import case, in_rivals, sizes  # noqa: E402
 
 
 class Tensor:
-    """Whatever part or format is asked for."""
+    """A stub tensor: any part or format of it is a tensor again."""
     shape = (3, 4)
 
     def __getitem__(self, _):
@@ -31,7 +31,7 @@ def as_before(candidate_input_ids, candidate_logits, candidate_length, new_logit
 
 
 def as_now(candidate_input_ids, candidate_logits, candidate_length, new_logits, assistant_ensemble_weight=None):
-    """Those of 5.23: a weight of False would accept everything."""
+    """The parameters from 5.23 on: a weight of False would accept everything."""
     assert assistant_ensemble_weight is None
     return called(candidate_input_ids, candidate_logits, candidate_length, new_logits)
 

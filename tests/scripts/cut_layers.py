@@ -1,4 +1,4 @@
-"""scripts/cut_layers.py: the blocks that are kept are those of the source, in their order.
+"""Tests scripts/cut_layers.py: the kept blocks equal those of the source, in order.
 
 usage: cut_layers.py SPECLAB SOURCE
 """
@@ -23,7 +23,7 @@ def run(*words):
 
 
 def parts(path):
-    """Block count, and {tensor: its bytes}, read independently of the script."""
+    """Number of blocks, and {tensor: its bytes}, read independently of the script."""
     raw, at, count, heads = path.read_bytes(), 24, None, []
     tensors, values = struct.unpack_from("<QQ", raw, 8)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/extract_texts.py on made-up packages: what it takes, what it leaves out, and the same bytes twice.
+# Tests scripts/extract_texts.py on made-up packages: the extracted and the omitted texts, and equal bytes of two runs.
 # usage: texts.sh SPECLAB_BINARY SOURCE_DIR
 set -euo pipefail
 
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 failures=0
 
-# same FILE: the file holds what standard input says (printf escapes understood).
+# same FILE: checks that the file equals standard input (with printf escapes).
 same() {
   if ! diff <(printf "$(cat)") "$1"; then
     echo "FAILED $1"

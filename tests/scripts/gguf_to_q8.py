@@ -1,4 +1,5 @@
-"""scripts/gguf_to_q8.py: matrices of q8_0 stay as they are, those of q4_1 are rounded by half a step of 127, and the rest of the file is kept.
+"""Tests scripts/gguf_to_q8.py: matrices of q8_0 stay unchanged, those of q4_1 change by at most half a step (of 127), and the rest of
+the file is kept.
 
 usage: gguf_to_q8.py SPECLAB SOURCE
 """
@@ -36,7 +37,7 @@ def string(text):
 
 
 def q4_1(draws, rows, columns):
-    """Bytes of a matrix, and its values by the definition of ggml: d q + m, low halves of the bytes first."""
+    """The bytes of a matrix, and its values by ggml's definition: d q + m, low halves of the bytes first."""
     data, values = bytearray(), []
     for _ in range(rows * columns // 32):
         scale, least = np.float16(draws.uniform(0.01, 0.1)), np.float16(draws.normal())

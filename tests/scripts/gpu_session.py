@@ -1,4 +1,4 @@
-"""A rehearsal of scripts/gpu with stand-ins for the programs and the driver: pack, check, measure, torch, summarise.
+"""Runs scripts/gpu with stubs for the programs and the driver: pack, check, measure, torch, summarise.
 Arguments: PROGRAM SOURCE LIBRARY."""
 import json
 import os
@@ -15,8 +15,8 @@ scratch = Path(tempfile.mkdtemp())
 SMI = """#!/bin/sh
 echo "Invented GPU 9/X, 555.1, 9.0, 1 MiB, 1 MHz, 1 MHz, 2 MHz, 2 MHz, 3 W, 30"
 """
-# Measures invented times where sizes are given; the sweep along the axes lasts until it is interrupted. What needs no GPU is the
-# program's own.
+# A stub of the program: prints made-up times for given sizes; its sweep along the axes lasts until it is interrupted. Whatever needs
+# no GPU is done by the real program.
 SPECLAB = f"""#!/bin/sh
 case "$*" in
   --version) echo speclab 0 ;;
@@ -53,7 +53,7 @@ def run(*command, expect=0, **options):
 def write_result(different):
     rows = [{**ROW, "method": "fused", "different": different}, {**ROW, "method": "baseline", "median_us": 150}]
     (scratch / "result.json").write_text(json.dumps({"verification": rows}))
-    # As results have been since there are several workloads.
+    # Results with a workload in each row.
     trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree", "median_us": 44.04}
     cut = {**ROW, "workload": "cut-offs", "method": "fused", "median_us": 66.06}
     traversal = {**trees, "method": "traversal", "median_us": 55.05}
@@ -69,7 +69,7 @@ try:
     (build / "kernels").mkdir()
     shutil.copy(library, build / "kernels/libspeclab_kernels.so")
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--most-mib", "0.1", expect=1)
-    # Wheels of rivals: files of theirs, invented. FlashInfer's kernels are compiled by an nvcc that is not one.
+    # Made-up wheels of other packages. A stub of nvcc compiles FlashInfer's kernels.
     sys.path.insert(0, str(source / "scripts"))
     from verify_methods import vllm_files
     wheels = {"vllm-9.1-py3-none-any.whl": [vllm_files.file_of(name) for name in vllm_files.MODULES],
@@ -91,14 +91,14 @@ try:
     said = run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch / "rivals")
     assert "MiB; needs GLIBC 2." in said and "GLIBCXX 3." in said, said
 
-    # "There": nothing but the archive, a driver and a sanitizer that finds something.
+    # The GPU machine: the archive, a stub of the driver, and a stub of the sanitizer that finds something.
     (scratch / "there").mkdir()
     run("tar", "xf", scratch / "gpu.tar.gz", "-C", scratch / "there")
     there = scratch / "there/speclab-gpu"
     command = [sys.executable, there / "scripts/gpu/run.py"]
     packed = sorted(str(file.relative_to(there / "rivals")) for file in (there / "rivals").rglob("*") if file.is_file())
     assert packed == sorted([*(str(file) for file in wheels["vllm-9.1-py3-none-any.whl"]), "libflashinfer.so", "versions.json"]), packed
-    # The benchmark in PyTorch finds the packed package and library.
+    # The PyTorch benchmark finds the packed package and library.
     said = run(sys.executable, there / "scripts/bench_torch.py", "--dry-run", "--library", there / "kernels/libspeclab_kernels.so",
                "--requests", "1", "--vocabs", "1000")
     assert "speclab-triton" in said and "workspace of speclab-fused" in said, said
@@ -119,7 +119,7 @@ try:
     assert ended["memcheck"] == 3 and ended["initcheck"] == 0 and ended["check-kernels"] == 0, ended
     assert all(ended[f"bench-{name}"] == 0 for name in ("quick", "sizes-1-4-128256", "sizes-256-4-128256", "cut-offs-32-4-32000",
                                                         "trees-32-60-128256", "floats")), ended
-    # Steps of `check` run at one time: the longest and the benchmark after them end within a session.
+    # Steps of `check` run at the same time: the longest, and the benchmark after it, end within a session.
     limits = {step["step"]: step["limit"] for step in record["steps"] if "limit" in step}
     assert max(limits[name] for name in ("check-kernels", "racecheck", "simulation")) + limits["bench-quick"] <= 570, limits
     assert [step["failed"] for name in ("memcheck", "bench-axes") for step in record["steps"] if step["step"] == name] == [
@@ -129,7 +129,7 @@ try:
     assert record["device"]["name"] == "Invented GPU 9/X" and record["device"]["clocks.max.sm"] == "2 MHz"
     assert all("device_before" in step for step in record["steps"] if "command" in step)
 
-    # A step that hangs has failed, and so has one that is interrupted or ends with an error then, but for a sweep that may be cut.
+    # A step that hangs has failed. So has one that is interrupted or then ends with an error, except a sweep that may be cut.
     sys.path.insert(0, str(source / "scripts/gpu"))
     from run import Session
     Session.grace = 0.5
@@ -141,7 +141,7 @@ try:
     ended = [(step["exit_code"], step["failed"]) for step in session.record["steps"]]
     assert ended == [("killed", True), (3, True), ("interrupted", True), ("interrupted", False)] and session.failures == 3, ended
 
-    # Back: one archive. The failed step makes the exit code, and so does a wrong decision.
+    # The result is one archive. A failed step or a wrong decision determines the exit code.
     archive = results.with_name(results.name + ".tar.gz")
     summarise = [sys.executable, source / "scripts/gpu/summarise.py", archive, "--results", scratch / "results"]
     said = run(*summarise, expect=1)

@@ -1,4 +1,4 @@
-"""scripts/join_recordings.py: one text, several drafts.
+"""Tests scripts/join_recordings.py on one text with several drafts.
 
 usage: join_recordings.py SPECLAB SOURCE
 """
@@ -38,12 +38,12 @@ with tempfile.TemporaryDirectory() as name:
     words = [f"{draft}={folder / draft}.csv" for draft in DRAFTS]
     done = run(sys.executable, join, "--out", folder / "both.csv", *words)
     expect(done.returncode == 0, done.stderr)
-    # Each column is the draft's own recording.
+    # Each column equals the draft's own recording.
     for draft in DRAFTS:
         expect(alpha(folder / "both.csv", "--column", draft) == alpha(folder / f"{draft}.csv"), f"alpha of {draft}")
     done = run(sys.executable, join, "--out", folder / "round.csv", "--digits", 3, *words)
     expect(abs(alpha(folder / "round.csv", "--column", "sharp") - alpha(folder / "sharp.csv")) < 1e-3, "digits")
-    # Another text is refused, by the line.
+    # Another text is refused; the message names the line.
     run(speclab, "record", folder / "sharp.json", "--out", folder / "other.csv", "--seed", 99)
     done = run(sys.executable, join, "--out", folder / "x.csv", words[0], f"sharp={folder / 'other.csv'}")
     expect(done.returncode != 0 and "another text" in done.stderr, f"another text: {done.stderr}")

@@ -1,4 +1,4 @@
-"""The files of configs/neural and configs/recorded are those that their README files and the log describe.
+"""Tests that the files of configs/neural and configs/recorded are those that their README files and the log describe.
 
 usage: neural_pair.py SPECLAB SOURCE
 """
@@ -25,7 +25,7 @@ def expect(condition, what):
 
 
 def described(readme):
-    """{file: (bytes, first digits of its SHA-256)} of the table in a README."""
+    """{file: (bytes, first digits of its SHA-256)} from the table in a README."""
     row = re.compile(r"^\| `([^`]+)` \| ([\d,]+) \| `([0-9a-f]{16})` \|", re.MULTILINE)
     return {name: (int(size.replace(",", "")), digits) for name, size, digits in row.findall(readme.read_text("utf-8"))}
 
@@ -54,18 +54,18 @@ for model in ("target", "draft", "draft-small"):
     expect(steps == sorted(set(steps)) and steps, f"{model}: steps of the log rise")
     expect(float(own[-1]["nats_austen"]) < float(own[0]["nats_austen"]), f"{model}: it learned")
 
-# The tokenizer: pairs merge by how often they stand in words, and texts come back from their tokens.
+# The tokenizer merges the most frequent pairs, and texts are recovered from their tokens.
 merges = bpe.train("low low low lower lowest\n newest", 260)
 expect(merges == [("l", "o"), ("lo", "w"), ("\u0120", "low")], f"merges {merges}")
 tokenizer = bpe.Tokenizer(merges)
 expect([tokenizer.tokens[i] for i in tokenizer.encode(" lowly")] == ["\u0120low", "l", "y"], "tokens of a word")
-# SmolLM2's splitting: a digit is a word, and a space before it one of its own.
+# SmolLM2's splitting: a digit is a word, and the space before it another.
 expect(bpe.words("in 1990 \u0664 a", True) == ["in", " ", "1", "9", "9", "0", " ", "\u0664", " a"], "digits are words")
 expect(bpe.words("in 1990 a") == ["in", " 1990", " a"], "numbers are words")
 for text in ("it's low,\t lower \n\n x_1 = 42;", "caf\u00e9 \u20ac 12\u00bd", ""):
     expect(tokenizer.decode(tokenizer.encode(text)) == text, f"{text!r} comes back")
 
-# The recordings' numbers belong to their texts, and fit, because the target drew the texts.
+# The recordings' numbers fit their texts, because the target drew the texts.
 for file in sorted(recorded.glob("*.csv")):
     greedy = file.stem.endswith("_greedy")
     header = file.read_text("utf-8").split("\n", 1)[0].split(",")

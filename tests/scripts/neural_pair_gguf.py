@@ -1,5 +1,5 @@
-"""Recordings of the pair of configs/neural by libllama (model kind gguf), beside the forward pass in numpy.
-Skipped without numpy, and where speclab is built without libllama.
+"""Compares recordings of the pair of configs/neural by libllama (model kind gguf) with the forward pass in numpy. Skipped without
+numpy, or if speclab was built without libllama.
 
 usage: neural_pair_gguf.py SPECLAB SOURCE
 """
@@ -22,8 +22,7 @@ sys.path.insert(0, str(source / "scripts"))
 from pair import bpe, drafters  # noqa: E402
 from pair.llama_numpy import Llama  # noqa: E402
 
-# libllama rounds activations to 8 bits where matrices are in q8_0; of all log-probabilities of a text the mean
-# difference is smaller than this, in nats.
+# Bound on the mean difference of a text's log-probabilities, in nats: libllama rounds activations to 8 bits if matrices are in q8_0.
 MEAN_TOLERANCE = 0.02
 models = source / "configs/neural"
 prompt = bpe.of(Llama(models / "target.gguf").values).encode("She was not aware that")

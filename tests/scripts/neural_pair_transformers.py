@@ -1,4 +1,4 @@
-"""The pair of configs/neural in transformers' Llama classes, beside the forward pass in numpy; and record_hf.py on it.
+"""Compares the pair of configs/neural in transformers' Llama classes with the forward pass in numpy, and runs record_hf.py on it.
 Skipped without numpy, torch and transformers.
 
 usage: neural_pair_transformers.py SPECLAB SOURCE
@@ -24,7 +24,7 @@ import gguf_to_hf  # noqa: E402
 from pair import bpe, drafters, hf_folder, llama_numpy  # noqa: E402
 from pair.gguf_file import GgufFile  # noqa: E402
 
-# Both add in f32, in different orders: some hundred terms of a size of at most 10, a few layers deep.
+# Tolerance: both add in f32, in different orders, some hundred terms of size at most 10, in a few layers.
 TOLERANCE = 2e-3
 TEXTS = ["Emma Woodhouse, handsome, clever, and rich", "#include <boost/config.hpp>\n\n  // don't\n", " a  b\t\u00e9\u20ac 12345"]
 
@@ -47,13 +47,13 @@ with tempfile.TemporaryDirectory() as name:
             logits = theirs(torch.from_numpy(tokens)).logits.numpy()
         whole, _ = ours.logits(tokens, ours.start(3))
         expect(np.abs(whole - logits).max() < TOLERANCE, f"{model}: logits differ by {np.abs(whole - logits).max()}")
-        # With keys and values kept, token after token, the same.
+        # The same token by token with a cache.
         state, steps = ours.start(3), []
         for i in range(tokens.shape[1]):
             row, state = ours.logits(tokens[:, i:i + 1], state)
             steps.append(row[:, 0])
         expect(np.abs(np.stack(steps, axis=1) - whole).max() < TOLERANCE, f"{model}: the cache changes logits")
-        # A planted fault is seen: the other order of pairs in RoPE.
+        # A planted fault is found: the other order of pairs in RoPE.
         right = hf_folder.halves
         hf_folder.halves = lambda matrix, heads: matrix
         hf_folder.write(GgufFile(path), folder / "other pairs")

@@ -1,4 +1,4 @@
-"""scripts/record_hf.py on two small Llama models with random weights, made here; skipped without torch and transformers.
+"""Tests scripts/record_hf.py on two small Llama models with random weights, made here. Skipped without torch and transformers.
 
 usage: record_hf.py SPECLAB SOURCE
 """
@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as name:
     with open(folder / "pair.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     expect(len({row["sequence"] for row in rows}) == 24, "24 sequences")
-    # A second witness: whole forward passes of the first sequence, without a cache.
+    # The first sequence again, by forward passes over all of it, without a cache.
     first = [row for row in rows if row["sequence"] == "0"]
     ids = [1, 5, 9] + [int(row["token"]) for row in first]
     for model, column in ((target, "logp"), (draft, "logq")):
@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as name:
     expect(not found["warnings"] and found["text_fit"]["entropy"] == "fits", f"the text fits: {found['warnings']}")
     expect(0 < found["alpha"] < 1 and found["tokens"] == len(rows), "alpha")
 
-    # The same text with the columns of temperature 1 does not fit.
+    # The columns of temperature 1 do not fit the same text.
     wrong = folder / "wrong.csv"
     with open(wrong, "w", encoding="utf-8") as out:
         writer = csv.writer(out)

@@ -1,4 +1,4 @@
-"""scripts/record_vllm.py and record_openai.py against servers that answer in the documented formats, with made-up numbers:
+"""Tests scripts/record_vllm.py and record_openai.py with stub servers that answer in the documented formats, with made-up numbers:
 https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html (tokenize, logprobs with return_tokens_as_token_ids,
 prompt_logprobs) and https://platform.openai.com/docs/api-reference/completions (echo, text_offset).
 
@@ -52,7 +52,7 @@ def logs(rows, before, text):
 
 
 class Vllm:
-    """Two servers: http://target and http://draft."""
+    """Stubs of two servers: http://target and http://draft."""
 
     def __init__(self):
         self.asked = []
@@ -77,7 +77,7 @@ class Vllm:
 
 
 class OpenAi:
-    """One API of two models; the first token of an echo has no log-probability."""
+    """A stub of an API with two models; the first token of an echo has no log-probability."""
 
     def __init__(self, other_tokenizer=False):
         self.other_tokenizer = other_tokenizer

@@ -1,5 +1,5 @@
-"""scripts/train_pair.py --target: the given target runs as its file says, and its draft has its tokenizer.
-Skipped without jax, numpy and gguf. Texts are made here, and nothing is learned in two steps.
+"""Tests scripts/train_pair.py --target: the given target computes what its file describes, and its draft has its tokenizer. Two steps
+of training, on texts made here. Skipped without jax, numpy and gguf.
 
 usage: train_pair.py SPECLAB SOURCE
 """
@@ -23,7 +23,7 @@ sys.path.insert(0, str(source / "scripts"))
 from pair import gguf_import, llama_jax, llama_numpy  # noqa: E402
 
 SCRIPT, TARGET = source / "scripts/train_pair.py", source / "configs/neural/target.gguf"
-# Factors of products are rounded to bf16, 8 bits; log-probabilities of rows of some 4 nats.
+# Tolerance: factors of products are rounded to bf16 (8 bits), in rows of some 4 nats.
 MEAN_TOLERANCE, ROUNDING = 0.05, 1e-4
 
 
@@ -43,7 +43,7 @@ wanted = llama_numpy.log_softmax(theirs.logits(tokens, theirs.start(3))[0])
 rows = np.asarray(jax.nn.log_softmax(llama_jax.logits(ours.parameters, tokens, ours.shape)))
 expect(np.abs(rows - wanted).mean() < MEAN_TOLERANCE, f"rows differ by {np.abs(rows - wanted).mean()}")
 
-# Heads that share keys and values are those of a model in which each has a copy.
+# Heads that share keys and values compute the same as heads with a copy each.
 shared = llama_jax.Shape(64, width=32, inner=64, layers=2, heads=4, key_heads=2, rope_base=1000.0)
 each = llama_jax.Shape(64, width=32, inner=64, layers=2, heads=4, rope_base=1000.0)
 few = llama_jax.initial(each, 1)

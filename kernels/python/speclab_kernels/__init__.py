@@ -4,7 +4,7 @@
     result = verify(target, draft, drafted, uniforms)      # on the tensors' device: a GPU, or the CPU
     result.tokens                                          # [B, gamma + 1] int32: accepted tokens, the next one, then -1
 
-For step after step in the same tensors there is speclab_kernels.prepare, for draft trees speclab_kernels.verify_tree.
+For many steps in the same tensors use speclab_kernels.prepare, for draft trees speclab_kernels.verify_tree.
 Drop-in functions: speclab_kernels.hugging_face.speculative_sampling, speclab_kernels.vllm.rejection_sample,
 speclab_kernels.vllm_model_runner.rejection_sample, speclab_kernels.flashinfer.chain_speculative_sampling. The same program in Triton: speclab_kernels.fused_triton.
 """
@@ -14,7 +14,7 @@ __all__ = ["Library", "Prepared", "SpeclabError", "Verified", "VerifiedTree", "a
 
 
 def __getattr__(name):
-    # torch is imported with the first name that needs it; the library itself works without.
+    # torch is imported with the first name that needs it, because c_library works without it.
     if name in ("Prepared", "Verified", "addresses", "prepare", "verify"):
         from . import torch_operator
         return getattr(torch_operator, name)

@@ -1,6 +1,6 @@
 """Fused verification in Triton: makes the decisions of kernels/verify/fused.hpp on the layouts and options of serving engines.
 
-It has three launches, computes no softmaxed rows and does not wait for the host. `sum_tiles` writes a maximum and a sum of each tile of
+It makes three launches, stores no softmaxed rows and does not wait for the host. `sum_tiles` writes a maximum and a sum of each tile of
 each row. `weigh_tiles` makes a request's acceptance draws, again in each of its programs, and sums the weights of a tile of the
 row (pair) that the next token is drawn from. `draw` chooses a tile and an id in it, by one uniform in float64. `find_cutoffs`
 (triton_cutoffs.py) is launched before them if there are top-k, top-p or min-p: it writes one number per row, below which logits have no
@@ -299,7 +299,7 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
         references = tl.load(place + 1, numbers < tiles, -float("inf"))
         damaged = residual & ((target_log_sum != target_log_sum) | (draft_log_sum != draft_log_sum))
         if residual & (not damaged) & (tl.sum(sums, 0) == 0):
-            # There is no residual, which rounding can cause: the target is sampled. This is so rare that one program may weigh the row.
+            # If there is no residual, which rounding can cause, the target is sampled. This is so rare that one program may weigh the row.
             residual = kept < 0
             flags = flags | _ZERO_RESIDUAL
             for tile in range(tiles):

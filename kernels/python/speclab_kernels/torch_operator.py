@@ -16,7 +16,7 @@ class Verified(NamedTuple):
     tokens: Tensor  # [B, gamma + 1] the accepted tokens, the next one, and -1 after them
     counts: Tensor  # [B] number of tokens among them
     accepted: Tensor  # [B] number of accepted drafted tokens
-    next: Tensor  # [B] the token after them; -2 if a row that matters is damaged
+    next: Tensor  # [B] the token after them; -2 if a row that matters is damaged (NaN, +inf, sum 0, an option out of range)
     flags: Tensor  # [B] bits of speclab_verify_batch.flags
     # With logs=True, float32 [B, gamma + 1]: ln of each token's probability under the target after cut-offs, which add up to ln of the probability
     # of all that was emitted, and ln of the sum that divides its row (at temperature 0 the largest logit); 0 after the tokens.
@@ -125,7 +125,7 @@ def need_known(**words):
             raise SpeclabError(f"{name} is {value!r}: one of {', '.join(known)} is needed")
 
 
-# The numbers that an option may be. Only the device sees numbers in tensors; if they are out of range it marks their rows damaged.
+# The allowed numbers of options. Numbers in tensors are checked on the device: if out of range, their rows count as damaged.
 _ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole number, 0 or more,"),
             "top_p": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
             "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),

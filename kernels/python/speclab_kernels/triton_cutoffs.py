@@ -19,7 +19,7 @@ from .triton_rows import LOG2_E, TILE, first_of, temperature_of
 WARPS = 16  # with 8, each thread would need 207 registers
 NEAR = 4096  # number of a row's logits that the scratch holds
 BINS = 1024
-# The orders of the three. Each looks only at ids that those before it keep; min-p is a share of the largest in either order.
+# Orders of the three filters. Each applies to the ids that those before it keep; min-p is a share of the largest in either order.
 HUGGING_FACE = "top-k, top-p, min-p"
 VLLM = "min-p, top-k, top-p"
 
@@ -54,7 +54,7 @@ def units_of(logits, reference, scale):
 def threshold(values, count, floor, least, most, reference, scale, weighs, amount, total, bins, UNUSED: tl.constexpr, BLOCK: tl.constexpr,
               BINS: tl.constexpr):
     """Returns the largest key from which on the ids of `values` are `amount` many or, if `weighs`, have the share `amount` of the weight
-    `total`; a total of 0 stands for their own weight. It looks at values of at least `floor` with keys from `least` to `most`, the largest
+    `total`; a total of 0 stands for their own weight. Only values of at least `floor` count, with keys from `least` to `most`, the largest
     logit's key. The second result is whether all of these ids reach the amount; if not, the first is `least`."""
     index = tl.arange(0, BINS)
     lowest = least
@@ -182,12 +182,12 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
                 count, total = keep_near(row, near, bound, before, reference, scale, (share < 1) & (not counts), vocab, NEAR, BLOCK)
                 tl.store(bins + tl.arange(0, BINS), tl.zeros([BINS], tl.int64))
                 tl.debug_barrier()
-                # True if the ids in `near` are all ids that there are.
+                # True if `near` contains all ids.
                 whole = bound <= before
                 suffices = (count <= NEAR).to(tl.int32)
                 least = tl.full([], 0, tl.uint32)
                 most = key_of(reference, UNUSED)
-                # The first turn applies top-k, the second top-p.
+                # The first iteration applies top-k, the second top-p.
                 for turn in range(2):
                     weighs = turn == 1
                     amount = tl.where(weighs, share, most_kept.to(tl.float64))

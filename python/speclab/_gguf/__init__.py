@@ -1,2 +1,2 @@
-"""Reads models from GGUF files, and runs them with numpy alone, so that their rows do not depend on an engine.
+"""Reads models from GGUF files and runs them in numpy, so that their rows do not depend on an engine.
 scripts/pair uses it, too."""

@@ -21,7 +21,7 @@ class GgufFile:
             raise ValueError(f"{path}: is no GGUF file")
         version, tensors, values = self._unpack("<IQQ")
         if version != 3:
-            raise ValueError(f"{path}: GGUF version {version}; this reads version 3")
+            raise ValueError(f"{path}: GGUF version {version}; only version 3 is supported")
         self.values = {}
         for _ in range(values):
             key = self._string()
@@ -64,6 +64,6 @@ class GgufFile:
             values = np.concatenate([blocks["values"] & 15, blocks["values"] >> 4], axis=1)
             return (blocks["scale"].astype(np.float32)[:, None] * values + blocks["least"].astype(np.float32)[:, None]).reshape(shape)
         if kind != Q8_0:
-            raise ValueError(f"{path}: {name} is of type {kind}; this reads f32, f16, q8_0 and q4_1")
+            raise ValueError(f"{path}: {name} is of type {kind}; only f32, f16, q8_0 and q4_1 are supported")
         blocks = np.frombuffer(self._bytes, np.dtype([("scale", "<f2"), ("values", "i1", BLOCK)]), count // BLOCK, at)
         return (blocks["scale"].astype(np.float32)[:, None] * blocks["values"]).reshape(shape)

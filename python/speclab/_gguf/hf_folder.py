@@ -10,7 +10,7 @@ NAMES = {"attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "
 
 
 def halves(matrix, heads):
-    """Rows of a head in the order of transformers, whose RoPE turns the pairs (i, i + head/2), not (2i, 2i + 1)."""
+    """Rows of a head in the order of transformers, whose RoPE rotates the pairs (i, i + head/2), not (2i, 2i + 1)."""
     rows, columns = matrix.shape
     return matrix.reshape(heads, rows // heads // 2, 2, columns).swapaxes(1, 2).reshape(rows, columns)
 

@@ -1,5 +1,4 @@
-"""A model of the Llama architecture in numpy, from its GGUF file: the forward pass with which other implementations are
-compared."""
+"""The forward pass of the Llama architecture in numpy, from a GGUF file; other implementations are compared with it."""
 
 import numpy as np
 
@@ -16,14 +15,14 @@ class Llama:
         file = gguf_file.GgufFile(path)
         self.values = file.values
         if self.values.get("general.architecture") != "llama":
-            raise ValueError(f"{path}: general.architecture is {self.values.get('general.architecture')!r}; this runs 'llama'")
+            raise ValueError(f"{path}: general.architecture is {self.values.get('general.architecture')!r}; only 'llama' is supported")
         self.tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
         self.dtype = dtype
         self.layers, self.width = self.values["llama.block_count"], self.values["llama.embedding_length"]
         known = {"token_embd.weight", "output_norm.weight", "output.weight",
                  *(f"blk.{layer}.{name}.weight" for layer in range(self.layers) for name in NAMES)}
         if odd := sorted((known - {"output.weight"}) - set(self.tensors) | (set(self.tensors) - known)):
-            raise ValueError(f"{path}: the tensor {odd[0]} is {'missing' if odd[0] in known else 'one that this does not know'}")
+            raise ValueError(f"{path}: the tensor {odd[0]} is {'missing' if odd[0] in known else 'not supported'}")
         self.heads = self.values["llama.attention.head_count"]
         self.key_heads = self.values.get("llama.attention.head_count_kv", self.heads)
         self.head = self.width // self.heads
@@ -39,7 +38,7 @@ class Llama:
         return [(empty, empty)] * self.layers
 
     def logits(self, tokens, state):
-        """Logits [B, T, V] after each of tokens [B, T], which follow the tokens in the state; and the new state."""
+        """Logits [B, T, V] after each of tokens [B, T], which continue the state's tokens; and the new state."""
         batch, length = tokens.shape
         past = state[0][0].shape[2]
         angle = np.arange(past, past + length)[:, None] * self.base ** (-np.arange(0, self.head, 2) / self.head)

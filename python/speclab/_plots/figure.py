@@ -16,13 +16,13 @@ class Refusal(ValueError):
 class Series:
     """Points in the plane, in drawing order. A y that is not finite is a gap."""
 
-    name: str = ""  #: in the legend; empty: not listed
+    name: str = ""  #: name in the legend; empty: not listed
     style: str = "line"  #: line, points, steps; or levels, a short line across each place of an axis of names
     x: list[float] = field(default_factory=list)
     y: list[float] = field(default_factory=list)
     low: list[float] = field(default_factory=list)  #: of the interval of each point; empty: none
     high: list[float] = field(default_factory=list)
-    colour_of: int | None = None  #: the index of an earlier series whose colour to share
+    colour_of: int | None = None  #: index of an earlier series that has the same colour
 
 
 @dataclass
@@ -61,13 +61,13 @@ class Panel:
     trace: list[Timeline] = field(default_factory=list)  #: from top to bottom
 
     def shared_series(self, index: int) -> bool:
-        """Whether a series of the other kind, line or points, has this one's colour."""
+        """Returns whether a series of the other kind (line or points) has this one's colour."""
         points = self.series[index].style == "points"
         return any(other.colour_of == index and other.x and (other.style == "points") != points for other in self.series)
 
 
 def panel_of(data: dict[str, Any]) -> Panel:
-    """A figure from the program; null stands for a value that is no number."""
+    """Reads a figure from the program's JSON; null stands for a value that is not finite."""
 
     def numbers(values: Sequence[float | None]) -> list[float]:
         return [math.nan if value is None else value for value in values]

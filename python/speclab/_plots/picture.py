@@ -29,14 +29,14 @@ class Picture:
 
     format: str = "svg"
     size: tuple[float, float] | None = None  #: in mm; without one 85 mm wide, and as high as the figure asks
-    intervals: str = "intervals"  #: what they are called: "95% intervals"
+    intervals: str = "intervals"  #: name of the intervals in the legend: "95% intervals"
     palette: Sequence[str] = ()  #: colours
-    colours: Mapping[str, int] = field(default_factory=dict)  #: of names that recur, places of the palette
+    colours: Mapping[str, int] = field(default_factory=dict)  #: indices into the palette, for names that have a fixed colour
 
 
 def inks_of(panel: Panel, picture: Picture, taken: Sequence[str] = ()) -> dict[str, Ink]:
-    """The ink of each name. Names that recur have their own colour; the others take the least used colour, in order. Over cells the
-    first colour would be lost. `taken` are the colours already in the picture."""
+    """The colour and marker of each name. Names with a fixed colour have it; the others take the least used colour, in order. Over
+    a heat map the first colour would be invisible. `taken`: the colours already in the picture."""
     names: dict[str, bool] = {}  # whether it is drawn as a line without points
     for i, series in enumerate(panel.series):
         if series.colour_of is None:
@@ -107,7 +107,7 @@ class Layout:
     """Lengths in inches."""
 
     width: float
-    height: float  #: unless the picture has one
+    height: float  #: used unless the picture has one
     upright: bool  #: names of an axis stand below it
     across: int  #: letters below the axes
 

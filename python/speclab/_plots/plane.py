@@ -87,8 +87,8 @@ class Plane:
 
     def __init__(self, axes: Axes, panel: Panel, inks: Mapping[str, Ink], scale: float = 1.25, upright: bool = True) -> None:
         self.axes, self.panel, self.inks, self.scale, self.upright = axes, panel, inks, scale, upright
-        self.handles: dict[str, Any] = {}  #: of the legend, by name
-        self.intervals = ""  #: what shows them, if anything
+        self.handles: dict[str, Any] = {}  #: legend entries, by name
+        self.intervals = ""  #: how they are drawn; empty: not at all
 
     def draw(self) -> None:
         """Draws everything except heat maps (`draw_cells`)."""

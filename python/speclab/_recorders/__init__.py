@@ -1,2 +1,2 @@
-"""Recorders of models outside speclab. The modules import nothing of the package, so that scripts/record_*.py, which
-run without it, read them from here."""
+"""Recorders of models outside speclab. These modules import nothing of the package, so that scripts/record_*.py can use
+them without it."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-#: Ids, and for each the natural log-probability under target and draft, and the entropy of the target's row.
+#: Ids; for each the natural log-probability under target and draft; and the entropy of the target's row.
 Generated = tuple[list[int], list[float], list[float], list[float]]
 
 
 def vocabulary(target: Any, draft: Any) -> int:
-    """The number of tokens of both; ValueError if they differ."""
+    """Size of the models' vocabulary; ValueError if they differ."""
     sizes = [model.config.get_text_config().vocab_size for model in (target, draft)]
     if sizes[0] != sizes[1]:
         raise ValueError(f"the target has {sizes[0]} tokens, the draft {sizes[1]}; two columns need one vocabulary")
@@ -18,7 +18,7 @@ def vocabulary(target: Any, draft: Any) -> int:
 
 
 def ends_of(model: Any) -> list[int]:
-    """Ids after which the model generates no more."""
+    """Ids that end a text of the model."""
     found = model.generation_config.eos_token_id if getattr(model, "generation_config", None) else model.config.eos_token_id
     return [] if found is None else [found] if isinstance(found, int) else list(found)
 
@@ -34,12 +34,12 @@ def log_rows(model: Any, ids: Sequence[Sequence[int]], temperature: float, past:
 def generated(
     target: Any, draft: Any, prompts: Sequence[Sequence[int]], *, sequences: int, tokens: int, temperature: float, seed: int
 ) -> Iterator[Generated]:
-    """Sequences of at most `tokens` tokens. Prompts take turns, and each sequence ends with the target's end of text."""
+    """Sequences of at most `tokens` tokens. Prompts are used in turn, and a sequence stops after the target's end of text."""
     import torch
 
     vocabulary(target, draft)
     if temperature <= 0:
-        raise ValueError("temperature: must be above 0; at 0 the target has one text, which says nothing of others")
+        raise ValueError("temperature: must be above 0; at 0 the target has only one text")
     ends = ends_of(target)
     generator = torch.Generator(target.device).manual_seed(seed)
     for sequence in range(sequences):

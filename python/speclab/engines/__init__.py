@@ -1,5 +1,5 @@
-"""Serving engines, one file each. `speclab.audit` lets each decode models whose rows are known exactly, in an environment of
-its own: this package is read there, too, so that neither it nor an adapter imports anything of speclab.
+"""Adapters of serving engines, one file each. `speclab.audit` makes each engine decode models whose rows are known exactly, in a
+Python environment of its own. This package is imported there, too, so it imports nothing of speclab.
 
 A file NAME.py defines `ENGINE`, an `Engine` (_engine.py), whose functions import the engine when they are called.
 """
@@ -23,12 +23,12 @@ def names() -> list[str]:
 
 
 def file_of(name: str) -> pathlib.Path:
-    """The file of an adapter: by name, or by the path of your own adapter."""
+    """The file of an adapter, from its name or the path of your own adapter."""
     return pathlib.Path(name).resolve() if name.endswith(".py") else FOLDER / f"{name}.py"
 
 
 def engines_of(asked: Sequence[str]) -> dict[str, Engine]:
-    """The engines of an argument "engines". ValueError if one of them is none."""
+    """The engines that an argument "engines" names. ValueError for an unknown one."""
     try:
         return {name: engine_of(name) for name in asked}
     except Refused as problem:
@@ -36,14 +36,14 @@ def engines_of(asked: Sequence[str]) -> dict[str, Engine]:
 
 
 def engine_of(name: str) -> Engine:
-    """An engine by name, or by the path of your own adapter, which can import from the others (`from .llama_cpp import ENGINE`)."""
+    """An engine, from its name or the path of your own adapter, which can import from the others (`from .llama_cpp import ENGINE`)."""
     if not name.endswith(".py"):
         if name not in names():
-            raise Refused(f"{name!r} is no engine; known are {', '.join(names())}, and the path of an adapter of your own, FILE.py")
+            raise Refused(f"{name!r} is no engine; give {', '.join(names())}, or the path of your own adapter, FILE.py")
         return importlib.import_module(f"{__name__}.{name}").ENGINE
     file = file_of(name)
     if not file.is_file():
-        raise Refused(f"{name}: no such file; it would be an adapter of your own")
+        raise Refused(f"{name}: no such file; expected your own adapter")
     module_name = f"{__name__}.own_{file.stem}"
     spec = importlib.util.spec_from_file_location(module_name, file)
     assert spec is not None and spec.loader is not None

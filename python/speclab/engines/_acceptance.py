@@ -1,6 +1,5 @@
-"""The acceptance that engines could reach on known rows: expected tokens per target step of lossless schemes, for sequences of a
-given length. The last one, block verification, is the optimum: no lossless scheme with one drafted path emits more in a round (Sun
-et al. 2024).
+"""Computes the tokens per target step that lossless schemes reach on known rows, for sequences of a given length. The last scheme,
+block verification, is the optimum: no lossless scheme with one drafted path emits more in a round (Sun et al. 2024).
 
 Rows are [V, V]: row i is the distribution after token i.
 """
@@ -21,8 +20,8 @@ _RULES = dict(zip(SCHEMES, ("match", "match", "token", "block")))
 
 
 def filtered(rows: Rows, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0) -> Rows:
-    """The rows that are sampled from. Among equal probabilities the lower id counts as the larger; temperature 0 takes the
-    likeliest token."""
+    """The rows after top-k, top-p and so on. Among equal probabilities the lower id counts as the larger; temperature 0 takes
+    the likeliest token."""
     sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     model = from_config({"kind": "table", "rows": rows.tolist(), "sampling": sampling})
     out = np.stack([model([token]) for token in range(len(rows))])
@@ -31,7 +30,7 @@ def filtered(rows: Rows, temperature: float = 1.0, top_k: int = 0, top_p: float 
 
 
 def expected_steps(scheme: str, target: Rows, draft: Rows, gamma: int, tokens: int) -> Rows:
-    """Expected target steps for `tokens` tokens, by the token before them. Tokens drafted beyond the last one change nothing."""
+    """Expected target steps for `tokens` tokens, by the token before them. Tokens drafted beyond the last one do not count."""
     if scheme == "p(argmax q)":
         draft = np.eye(len(draft))[draft.argmax(axis=1)]
     return np.array(_core.expected_steps(np.ascontiguousarray(target), np.ascontiguousarray(draft), _RULES[scheme], gamma, tokens))

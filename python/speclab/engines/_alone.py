@@ -2,7 +2,7 @@
 
     _alone.py list                      the engines that can be installed
     _alone.py install NAME FOLDER       makes an environment, with this Python
-    _alone.py version NAME              of the installed engine; in its environment, as the next
+    _alone.py version NAME              the installed engine's version; run in its environment, like decode
     _alone.py decode NAME               reads settings and parts from standard input, a line of JSON, and writes messages
 
 Messages of `decode` are lines of JSON on standard output, which only the audit uses: the engine's own output goes to standard error.
@@ -28,7 +28,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def package() -> ModuleType:
-    """This folder as a package with another name: under its own name it would import all of speclab."""
+    """Imports this folder as a package with another name: under its own name it would import all of speclab."""
     folder = pathlib.Path(__file__).resolve().parent
     spec = importlib.util.spec_from_file_location("speclab_engines", folder / "__init__.py", submodule_search_locations=[str(folder)])
     assert spec is not None and spec.loader is not None
@@ -57,7 +57,7 @@ def install(engines: ModuleType, name: str, folder: str) -> None:
 
 
 def decode(engines: ModuleType, name: str) -> int:
-    if sys.platform == "linux":  # ends with the audit, however that ends
+    if sys.platform == "linux":  # ends this process when the audit ends, for whatever reason
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     messages = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -109,7 +109,7 @@ def main() -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except subprocess.CalledProcessError as problem:
-        print(f"error: {problem.cmd[0]} ended with {problem.returncode}; what it installs is in {engines.file_of(sys.argv[2])}", file=sys.stderr)
+        print(f"error: {problem.cmd[0]} ended with {problem.returncode}; {engines.file_of(sys.argv[2])} lists what it installs", file=sys.stderr)
         return 2
     return 0
 
@@ -118,4 +118,4 @@ if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # engines leave threads running, for which Python would wait
+    os._exit(code)  # engines leave threads running, and Python would wait for them

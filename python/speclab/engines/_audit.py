@@ -1,4 +1,4 @@
-"""The audit: each engine decodes every setting, and tests judge the emitted tokens."""
+"""The audit: each engine decodes every setting, and the emitted tokens are tested."""
 
 from __future__ import annotations
 
@@ -49,36 +49,38 @@ def audit(
     say: Callable[[str], Any] | None = None,
 ) -> Audit:
     """Audits serving engines on a pair of models whose rows are known exactly: do emitted tokens have the target's distribution,
-    and how many come of a target step beside what could be had (docs/engines.md)?
+    and how many are emitted per target step, compared with lossless schemes (docs/engines.md)?
 
-    Tests of each setting: whole sequences of the first tokens and each token given those before it, against their exact law; the
-    same against plain decoding by the same engine (two samples); and the transitions between tokens in long texts, against the rows.
-    Null: the tokens have the target's distribution. Plain decoding is tested in the same way, its halves against each other. The
-    p-values of all settings of an engine are adjusted by Holm's method, so that the chance of a false alarm about an engine is `level`.
+    Tests of each setting: the first tokens, jointly and each given those before it, against their exact distribution; the same
+    against plain decoding (without speculation) by the same engine, as two samples; and the transitions between tokens in long
+    texts, against the rows. Null hypothesis: the tokens have the target's distribution. Plain decoding is tested in the same way,
+    one half against the other. Holm's method adjusts the p-values of all settings of an engine, so that the chance of a false
+    alarm about an engine is `level`.
 
     Args:
-        engines: names, "all", or the path of an adapter of your own (docs/extending.md).
-        config: its models are tables of at most 27 tokens with a row for each last token; its check.tokens says how many first tokens.
-            By default configs/audit_engine.json.
-        out: folder of results; what is in it already is not run again.
-        settings: only those whose label has this text, and the plain decoding they are compared with.
+        engines: names, "all", or the path of your own adapter (docs/extending.md).
+        config: its models are tables of at most 27 tokens with a row for each last token; check.tokens is the number of first
+            tokens that are tested jointly. Default: configs/audit_engine.json.
+        out: folder of results; settings that it contains are not run again.
+        settings: runs only settings whose label contains this text, and the plain decoding with which they are compared.
         prompt: ids before the text; the models begin texts with id 0.
-        sequences: of each setting, instead of the engine's own number; of plain decoding twice as many.
-        long: sequences of 192 tokens, instead of the engine's own number, whose transitions are tested and whose target steps are counted.
-        seed: of all; others are independent.
-        level, power: of the tests; the total variation that is found with probability `power` is said before an engine runs.
+        sequences: sequences per setting, instead of the engine's default; plain decoding gets twice as many.
+        long: number of sequences of 192 tokens, instead of the engine's default; their transitions are tested and their target
+            steps counted.
+        seed: seed of the audit; audits with different seeds are independent.
+        level, power: of the tests. The total variation that is found with probability `power` is reported before an engine runs.
         environments: folder of the engines' environments; scripts/engines.sh makes build/engines.
-        progress: of configs; counts sequences.
-        say: called with a sentence before each setting.
+        progress: as in `run`; counts sequences.
+        say: function that gets a sentence before each setting.
 
-    An engine that is not installed is skipped, by name.
+    An engine that is not installed is skipped, and named in the result.
 
     Raises:
-        EngineError: none of the engines could be run. ConfigError, ValueError: an argument that cannot be used, before the work.
+        EngineError: none of the engines could be run. ConfigError, ValueError: a bad argument, before any work.
 
     >>> audit("llama", progress=False)
     Traceback (most recent call last):
-    ValueError: engines: 'llama' is no engine; known are litgpt, llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
+    ValueError: engines: 'llama' is no engine; give litgpt, llama_cpp, mlx, openvino, transformers, vllm, or the path of your own adapter, FILE.py
     """
     asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
     known = engines_of(asked)
@@ -132,8 +134,8 @@ def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, 
 def controls(
     engine: str, *, count: int = 200, sequences: int = 1000, seed: int = 1, environments: Union[str, "os.PathLike[str]"] = "build/engines"
 ) -> tuple[list[float], float, float]:
-    """Checks whether an audit's p-values are right: p-values of `tests` tests of an engine's plain decoding against itself (two samples,
-    Pearson's joint statistic), their Kolmogorov-Smirnov distance from uniform, and its p."""
+    """Checks whether an audit's p-values are uniform under the null hypothesis. Returns the p-values of `tests` tests of an engine's
+    plain decoding against itself (two samples, Pearson's joint statistic), their Kolmogorov-Smirnov distance from uniform, and its p."""
     known = engine_of(engine)
     document = pair(None)
     tokens = int(document["check"]["tokens"])
@@ -169,7 +171,7 @@ def _read(config: ConfigLike | None) -> tuple[dict[str, Any], npt.NDArray[np.flo
     if len(rows["target"]) != len(rows["draft"]):
         raise ConfigError(f"/models/draft/rows: {len(rows['draft'])} tokens, and target {len(rows['target'])}", "/models/draft/rows")
     document = {**document, "check": {"tokens": 4, **document.get("check", {})}}
-    _core.detectable_before(config_text(document), 1000)  # refuses what cannot be tested
+    _core.detectable_before(config_text(document), 1000)  # raises ConfigError if it cannot be tested
     return document, np.array(rows["target"]), np.array(rows["draft"])
 
 
@@ -182,14 +184,14 @@ def _chosen(name: str, engine: Engine, text: str) -> list[Unit]:
     units = units_of(engine)
     wanted = {unit.label for unit in units if text in unit.label}
     if not wanted:
-        raise ValueError(f"settings: {text!r} is in no setting of {name}: {', '.join(unit.label for unit in units)}")
+        raise ValueError(f"settings: no setting of {name} contains {text!r}: {', '.join(unit.label for unit in units)}")
     return [unit for unit in units if unit.label in wanted or any(other.plain == unit and other.label in wanted for other in units)]
 
 
 def _unit(
     plan: Plan, name: str, engine: Engine, version_text: str, unit: Unit, report: Callable[[int], Any] | None, say: Callable[[str], Any] | None
 ) -> dict[str, Any]:
-    """The unit's result. It is read from its file if that was made from the same inputs."""
+    """The unit's result, read from its file if that was made from the same inputs."""
     number_of = plan.number_of(engine, unit)
     made_of = {"engine": version_text, "adapter": file_of(name).read_text(encoding="utf-8"), "unit": dataclasses.asdict(unit),
                "models": plan.document["models"], "prompt": plan.prompt(unit.setting),
@@ -200,7 +202,7 @@ def _unit(
     known, kept = folder / f"{stem}.json", folder / f"{stem}.npz"
     if known.exists() and kept.exists():
         stored = json.loads(known.read_text(encoding="utf-8"))
-        # A process that failed may have been ended from outside, so failures are repeated.
+        # A failed process may have been ended from outside, so it is run again.
         if stored["fingerprint"] == fingerprint and not stored["failed"]:
             return stored
     checked = config_text(plan.config(unit.setting))
@@ -228,9 +230,9 @@ def _unit(
 def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, report: Callable[[int], Any] | None) -> tuple[Part, Part]:
     setting = unit.setting
     prompt = plan.prompt(setting)
-    # With so many tokens, the end of the text does not cut the tested ones short.
+    # With so many tokens, the last round, which is cut, contains no tested token.
     tokens = max(ENDED, plan.tokens) if setting.ends else plan.tokens + setting.gamma + 1
-    # Units draw independently of each other.
+    # Units have independent random numbers.
     seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{file_of(name).stem}/{unit.label}".encode()).digest()[:4], "big") >> 1
     folder = plan.models / "ending" if setting.ends else plan.models
     asked = Settings(folder=folder.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
@@ -261,8 +263,8 @@ def _tests(plan: Plan, unit: Unit, checked: Any, first: Part, late: Part, plain_
 
 
 def greedy_differences(plain: npt.NDArray[np.int32], other: npt.NDArray[np.int32], rows: npt.NDArray[np.float64], before: int) -> dict[str, Any]:
-    """Texts at temperature 0 that differ from plain decoding's, and for the first difference of each: its position, the gap between the
-    logarithms of the two largest probabilities in the exact row there, and both tokens."""
+    """Texts at temperature 0 that differ from plain decoding's. For the first difference of each: its position, the gap between the
+    logarithms of the two largest probabilities in the exact row, and both tokens."""
     found = []
     for one, two in zip(plain, other):
         differ = np.flatnonzero(one != two)

@@ -1,4 +1,5 @@
-"""Measures how fast engines decode your own pair of models, and predicts it from measured costs and the exact acceptance of their rule."""
+"""Measures how fast engines decode your own pair of models, beside a prediction from measured costs and the exact acceptance of
+their rule."""
 
 from __future__ import annotations
 
@@ -27,26 +28,27 @@ from ._engine import Engine, Settings, Way
 from ._pairs import _half, _models, _possible, _prompt, _simulated, cuts
 from ._process import Asked, EngineError, decode, python_of, version
 
-NEAR = 0.1  #: predictions are counted that are this near to the measured speedup, as a share of it
+NEAR = 0.1  #: predictions within this share of the measured speedup are counted as near
 
-#: Rules whose rounds are those of a scheme; for p(argmax q), with certain drafts.
+#: The rule that has the rounds of each scheme; for p(argmax q), with certain drafts.
 _RULES = {"Σ p q": "match", "p(argmax q)": "token", "Σ min(p, q)": "token"}
 
 Bounds = dict[str, float]
 
 
 class PairClock(Findings):
-    """`rows`: for each engine, way, number of texts at once and γ `seconds_per_token` (of all texts together), `seconds_per_step`, tokens per
-    target step (`expected` of the scheme, `tokens_per_step` counted), the speedup over plain decoding of as many texts (`predicted`, `speedup`) and
-    `ratio` of the two, with 95% intervals. `kind`: "plain", "calibrated" (its step was timed for the prediction) or "predicted"."""
+    """`rows`: for each engine, way of speculating, number of texts decoded at once and γ: `seconds_per_token` (over all texts),
+    `seconds_per_step`, tokens per target step (`expected` from the scheme, `tokens_per_step` counted), the speedup over plain
+    decoding of as many texts (`predicted`, `speedup`) and their `ratio`, with 95% intervals. `kind`: "plain" (without
+    speculation), "calibrated" (its step was timed for the prediction) or "predicted"."""
 
     def near(self, kind: str = "predicted") -> tuple[int, int]:
-        """How many settings of a kind have a prediction within 10% of the measured speedup, and how many there are."""
+        """The number of settings of a kind whose prediction is within 10% of the measured speedup, and the number of all."""
         judged = [row["near"] for row in self["rows"] if row["kind"] == kind]
         return sum(judged), len(judged)
 
     def to_pandas(self) -> Any:
-        """One row for each entry of `rows`."""
+        """One row per entry of `rows`."""
         import pandas
 
         return pandas.DataFrame([with_bounds(row) for row in self["rows"]])
@@ -65,7 +67,7 @@ class _Timed:
 
 
 class _Kept:
-    """Values in a file by the inputs from which they were made. Each new value is appended."""
+    """Values in a file, found by the inputs from which they were made. Each new value is appended."""
 
     def __init__(self, file: pathlib.Path | None) -> None:
         self._file = file
@@ -74,7 +76,7 @@ class _Kept:
             for line in file.read_text(encoding="utf-8").splitlines():
                 try:
                     one = json.loads(line)
-                except ValueError:  # an interrupted line
+                except ValueError:  # a line that was not written to its end
                     continue
                 self._values[json.dumps(one["of"], sort_keys=True)] = one["value"]
 
@@ -82,7 +84,7 @@ class _Kept:
         return self.all([of], lambda: [make()])[0]
 
     def all(self, ofs: list[dict[str, Any]], make: Callable[[], list[Any]]) -> list[Any]:
-        """The values for all `ofs`. If one is missing, all are made anew."""
+        """The values for all `ofs`. If one is missing, all are made again."""
         keys = [json.dumps(of, sort_keys=True) for of in ofs]
         if not all(key in self._values for key in keys):
             self._values.update(zip(keys, made := make()))
@@ -109,28 +111,31 @@ def time_pair(
     progress: Progress = True,
     say: Callable[[str], Any] | None = None,
 ) -> PairClock:
-    """Speedups of serving engines on a pair of models of your own by the clock, beside predicted ones (docs/engines.md).
+    """Measured and predicted speedups of serving engines on your own pair of models (docs/engines.md).
 
-    A prediction needs plain decoding; the time of a step at two γ (between and beyond these it is taken as linear in γ); and, on these models,
-    the tokens per target step of the scheme that the engine's way is known to follow.
+    A prediction uses the time of plain decoding (without speculation), the time of a step at two γ (taken as linear in γ), and
+    the tokens per target step, on these models, of the scheme that the engine is known to follow.
 
     Args:
-        engines: names, or the paths of adapters of your own.
-        config: as of `audit_pair`. Texts of GGUF models by which schemes are known: simulation.trials (48) of simulation.length (192) tokens.
-        gammas: drafted tokens; with 0, plain decoding, and those of `calibrate`.
-        at_once: texts that are decoded at once. Engines that decode one at a time are timed at 1 alone.
+        engines: names, or the paths of your own adapters.
+        config: as in `audit_pair`. For GGUF models, a scheme's acceptance is computed on simulation.trials (48) texts of
+            simulation.length (192) tokens.
+        gammas: drafted tokens; must contain 0 (plain decoding) and those of `calibrate`.
+        at_once: numbers of texts decoded at once. Engines that decode one at a time are measured at 1 only.
         calibrate: the two γ at which the time of a step is measured.
         temperature: of the target and of the draft.
-        sequences, tokens: texts of each repeat, and their length. Where more are decoded at once, as many; else sequences is a multiple of at_once.
-        repeats: each in a process of its own, which first decodes at_once texts of a quarter of the length that are not counted. All γ take turns. An
-            engine with `Engine.fewer` decodes each number of at_once in one process, loaded for the largest.
-        seed: of the texts of the first repeat; those of the next ones have the next seeds.
-        out: a folder for what has been measured, which is not measured again there.
-        environments, progress, say: as of `audit`.
+        sequences, tokens: texts per repeat, and their length. sequences must be a multiple of at_once, unless it is smaller;
+            then at_once texts are decoded.
+        repeats: number of repeats. Each has its own process, which first decodes at_once uncounted texts of a quarter of the
+            length. All γ are measured in turn. An engine with `Engine.fewer` decodes all numbers of at_once in one process,
+            loaded for the largest.
+        seed: seed of the texts of the first repeat; later repeats have the next seeds.
+        out: folder of measurements; those that it contains are not repeated.
+        environments, progress, say: as in `audit`.
 
     Raises:
-        EngineError: an engine is not installed, cannot decode the pair, counts no steps, or verifies by no known scheme. ConfigError, ValueError: an
-        argument that cannot be used, before the work.
+        EngineError: an engine is not installed, cannot decode the pair, counts no steps, or verifies by no known scheme.
+        ConfigError, ValueError: a bad argument, before any work.
 
     >>> time_pair("llama_cpp", {"models": {}}, gammas=[0, 1, 2], progress=False)
     Traceback (most recent call last):
@@ -148,7 +153,7 @@ def time_pair(
         if not (timed_at := _batches(known[name], batches)):
             raise ValueError(f"at_once: {', '.join(map(str, batches))}; {name} decodes one text at a time")
         if odd := [one for one in timed_at if one <= sequences and sequences % one]:
-            raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
+            raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that this many texts are always decoded at once")
     document = pair(config)
     prompt, size = _prompt(document), _texts(document)
     folders = pathlib.Path(environments)
@@ -172,9 +177,9 @@ def time_pair(
             sampling = {"temperature": 0} if way.scheme == "p(argmax q)" else {"temperature": temperature, "top_k": way.draft_top_k}
             return kept.get({**of, "rule": rule, "draft": sampling}, lambda: _simulated(document, gamma, temperature, *size, seed, rule, sampling))
 
-        # All predictions are computed before anything is timed, because they take the processor.
+        # All predictions are computed before anything is timed, because they use the processor.
         schemes = {(name, way.name, gamma): expected(way, gamma) for name in names for way in _ways(known[name]) for gamma in gammas if gamma}
-        # Repeats of all γ take turns, each in its own process, so that a machine that changes its speed changes it for all of
+        # The repeats of all γ alternate, each in its own process, so that a change of the machine's speed affects all of
         # them.
         todo = [(name, at_once, way, gamma, repeat) for name in names for at_once in _in_one_process(known[name], batches) for repeat in range(repeats)
                 for way, gamma in [(Way("", ""), 0), *((way, gamma) for way in _ways(known[name]) for gamma in gammas if gamma)]]
@@ -213,7 +218,7 @@ def time_pair(
 
 
 def _texts(document: dict[str, Any]) -> tuple[int, int]:
-    """The number and length of the texts that show what a scheme accepts."""
+    """The number and length of the texts on which a scheme's acceptance is computed."""
     found = []
     for name, usual in (("trials", 48), ("length", 192)):
         value = document["simulation"].get(name, usual)
@@ -235,11 +240,11 @@ def _gammas(gammas: Sequence[int], calibrate: Sequence[int]) -> tuple[list[int],
 
 
 def _ways(engine: Engine) -> list[Way]:
-    """The ways with a draft model."""
+    """The engine's ways to speculate with a draft model."""
     ways = [way for way in engine.ways if not way.lookup]
     for way in ways:
         if not way.scheme:
-            raise EngineError(f"{engine.title}: its adapter does not say by which scheme {way.name} verifies (`Way.scheme`)")
+            raise EngineError(f"{engine.title}: its adapter does not name the scheme by which {way.name} verifies (`Way.scheme`)")
     return ways
 
 
@@ -268,7 +273,7 @@ def _share(one: Bounds) -> float:
 
 def steps_of(tokens_per_step: float, gamma: int, tokens: int) -> float:
     """Expected target steps for `tokens` tokens, where rounds are independent, each drafted token is accepted with one probability, and
-    a round emits `tokens_per_step` on average. The last round is cut."""
+    a round emits `tokens_per_step` on average. The end of the text cuts the last round."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -299,7 +304,7 @@ def _rows(
         predicted = step["value"] * steps / at_once / tokens
         texts_steps = interval([steps / sequences for steps in one.steps])
         is_calibrated = gamma in calibrate
-        # If the prediction uses the step's own measured time, that time cancels in the ratio.
+        # If the prediction uses the measured time of this step, that time cancels in the ratio.
         apart = math.hypot(expected_share, *([_share(texts_steps)] if is_calibrated else [_share(per_token), _share(step)]))
         speedup, guess, ratio = plain["value"] / per_token["value"], plain["value"] / predicted, per_token["value"] / predicted
         rows.append({**row, "kind": "calibrated" if is_calibrated else "predicted", "step_predicted": step,

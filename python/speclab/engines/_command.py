@@ -18,7 +18,7 @@ from ._pairs import audit_pair
 from ._process import ALONE, EngineError
 from ._results import Audit
 
-EXIT = "exit code: 0 all equal, 1 some different or failed, 2 unusable, 130 interrupted"
+EXIT = "exit code: 0 all equal; 1 some different or failed; 2 bad arguments, or no engine; 130 interrupted"
 
 
 def show(audits: list[Audit], into: str | None) -> int:
@@ -32,34 +32,34 @@ def show(audits: list[Audit], into: str | None) -> int:
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m speclab.audit", epilog=EXIT,
-        description="Audits serving engines: does what they emit have the target's distribution, and how much do they accept?")
+        description="Audits serving engines: do emitted tokens have the target's distribution, and how many drafted tokens do they accept?")
     parser.add_argument("--engines", default="all", help=f"{', '.join(names())}, or the path of an adapter, with commas; default all")
-    parser.add_argument("--out", default="out/audit", help="folder of results; what is there is not run again (default %(default)s)")
-    parser.add_argument("--config", help="tables of another pair of models, as in configs/audit_engine.json")
-    parser.add_argument("--pair", metavar="CONFIG", help="tokens per target step on the models of a config, GGUF files, beside lossless schemes, and end")
-    parser.add_argument("--greedy", action="store_true", help="with --pair: temperature 0; are texts that differ from plain decoding's near ties?")
-    parser.add_argument("--clock", action="store_true", help="with --pair: speedups by the clock at γ of 0 to 6 and 1, 4 and 16 texts at once, beside predicted ones")
-    parser.add_argument("--temperatures", metavar="LIST", help="with --pair (default 0.7,1; with --clock 1, and one alone)")
+    parser.add_argument("--out", default="out/audit", help="folder of results; settings that it contains are not run again (default %(default)s)")
+    parser.add_argument("--config", help="config with tables of another pair of models, such as configs/audit_engine.json")
+    parser.add_argument("--pair", metavar="CONFIG", help="only measure tokens per target step on a config's GGUF models, beside lossless schemes")
+    parser.add_argument("--greedy", action="store_true", help="with --pair: test at temperature 0 whether rounding explains texts that differ from those without speculation")
+    parser.add_argument("--clock", action="store_true", help="with --pair: measure speedups at γ from 0 to 6 with 1, 4 and 16 texts at once, beside predictions")
+    parser.add_argument("--temperatures", metavar="LIST", help="with --pair: temperatures (default 0.7,1; --clock takes one, default 1)")
     parser.add_argument("--gamma", type=int, default=3, help="with --pair: drafted tokens (default %(default)s)")
     parser.add_argument("--prompt", default="0", metavar="IDS", help="ids before the text, with commas (default %(default)s)")
-    parser.add_argument("--settings", default="", metavar="TEXT", help="only settings whose label has this text")
-    parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
-    parser.add_argument("--long", type=int, help="sequences of 192 tokens, instead of the engine's own number")
-    parser.add_argument("--tokens", type=int, help="with --pair: of each sequence, instead of 192, 64 (--greedy) or 96 (--clock)")
-    parser.add_argument("--repeats", type=int, default=5, help="with --clock (default %(default)s)")
+    parser.add_argument("--settings", default="", metavar="TEXT", help="run only settings whose label contains this text")
+    parser.add_argument("--sequences", type=int, help="sequences per setting, instead of the engine's default")
+    parser.add_argument("--long", type=int, help="number of sequences of 192 tokens, instead of the engine's default")
+    parser.add_argument("--tokens", type=int, help="with --pair: tokens per sequence (default 192; --greedy: 64, --clock: 96)")
+    parser.add_argument("--repeats", type=int, default=5, help="with --clock: repeats of each measurement (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--level", type=float, default=1e-6, help="chance of a false alarm about an engine (default %(default)s)")
     parser.add_argument("--environments", default="build/engines", help="folder of the engines' environments (default %(default)s)")
-    parser.add_argument("--install", action="append", default=[], metavar="NAME", help="make an engine's environment there, and end")
-    parser.add_argument("--models", metavar="FOLDER", help="write the pair as models for engines into a folder, and end")
-    parser.add_argument("--controls", type=int, metavar="N", help="test whether the p-values of N tests of plain decoding against itself are uniform, and end")
-    parser.add_argument("--show", nargs="+", metavar="FOLDER", help="print the tables of the results in these folders, and end")
-    parser.add_argument("--into", metavar="FOLDER", help="with --show: write the results together into this folder")
+    parser.add_argument("--install", action="append", default=[], metavar="NAME", help="only make an engine's environment in that folder")
+    parser.add_argument("--models", metavar="FOLDER", help="only write the pair as models for engines into a folder")
+    parser.add_argument("--controls", type=int, metavar="N", help="only test whether the p-values of N tests of decoding without speculation against itself are uniform")
+    parser.add_argument("--show", nargs="+", metavar="FOLDER", help="only print the tables of the results in these folders")
+    parser.add_argument("--into", metavar="FOLDER", help="with --show: write all these results into this folder")
     given = parser.parse_args(words)
     try:
         return _run(given)
     except KeyboardInterrupt:
-        print("\ninterrupted; what is done is kept", file=sys.stderr)
+        print("\ninterrupted; finished settings are kept", file=sys.stderr)
         return 130
     except (EngineError, ValueError, OSError) as problem:
         print(f"error: {problem}", file=sys.stderr)
@@ -87,7 +87,7 @@ def on_pair(given: argparse.Namespace) -> int:
     elif given.clock:
         temperatures = temperatures_of(given, "1")
         if len(temperatures) > 1:
-            raise ValueError(f"--temperatures {given.temperatures}: with --clock one alone")
+            raise ValueError(f"--temperatures {given.temperatures}: --clock takes one temperature")
         found = time_pair(engines, given.pair, temperature=temperatures[0], repeats=given.repeats, out=given.out, **common)
     else:
         found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures_of(given, "0.7,1"), **common)
@@ -115,15 +115,15 @@ def _run(given: argparse.Namespace) -> int:
         return 0
     if given.pair:
         if given.greedy and given.clock:
-            raise ValueError("--greedy and --clock: one of them")
+            raise ValueError("--greedy and --clock: choose one")
         return on_pair(given)
     for option in ("greedy", "clock"):
         if getattr(given, option):
-            raise ValueError(f"--{option}: goes with --pair CONFIG")
+            raise ValueError(f"--{option}: needs --pair CONFIG")
     if given.show:
         return show([Audit.load(folder) for folder in given.show], given.into)
     if given.into:
-        raise ValueError("--into: goes with --show FOLDER")
+        raise ValueError("--into: needs --show FOLDER")
     engines = given.engines if given.engines == "all" else given.engines.split(",")
     try:
         prompt = [int(word) for word in given.prompt.split(",")]

@@ -21,11 +21,11 @@ class Way:
     """How an engine speculates."""
 
     name: str
-    sentence: str  #: what is drafted, and how the engine says that it verifies
-    scheme: str = ""  #: by which it accepts at temperature 1: of _acceptance.SCHEMES, or the name of a rule of speclab
+    sentence: str  #: describes what is drafted, and how the engine says that it verifies
+    scheme: str = ""  #: by which it accepts at temperature 1: a scheme of _acceptance.SCHEMES, or a rule of speclab
     lookup: bool = False  #: drafts from the text so far, without a draft model
-    draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that the draft's rows get, too
-    draft_top_k: int = 0  #: the draft proposes from so many of its likeliest tokens, whatever is asked for; 0: from all
+    draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that also apply to the draft's rows
+    draft_top_k: int = 0  #: the draft always proposes from this many of its likeliest tokens; 0: from all
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,19 @@ class Settings:
 
     folder: pathlib.Path  #: target.gguf, draft.gguf; target/, draft/ with config.json and model.safetensors
     prompt: list[int]
-    way: str  #: name of a Way; of no meaning in plain decoding
-    gamma: int  #: drafted tokens; 0: plain decoding
+    way: str  #: name of a Way; ignored for plain decoding
+    gamma: int  #: drafted tokens; 0: plain decoding (without speculation)
     temperature: float  #: 0: the likeliest token
     top_k: int  #: 0: all
     top_p: float
-    min_p: float  #: 0: all; above it only where "min_p" is one of the engine's options
+    min_p: float  #: 0: all; above 0 only if "min_p" is one of the engine's options
     slots: int  #: sequences decoded at once
-    context: int  #: tokens of the longest sequence, with prompt and drafted ones
+    context: int  #: tokens of the longest sequence, including prompt and drafted tokens
     seed: int
-    ids: bool = True  #: emitted ids are looked at; else lists of NO_ID will do
-    ends: bool = False  #: id 0 ends a text, which has it as its last one and may be shorter than asked for
-    prompts: list[list[int]] = field(default_factory=list)  #: of the sequences in turn, where there are several
-    logp: bool = False  #: `Decoded.logp` is asked for, and ids with it
+    ids: bool = True  #: whether emitted ids are used; if not, lists of NO_ID will do
+    ends: bool = False  #: whether id 0 ends a text, as its last id, so that it may be shorter than requested
+    prompts: list[list[int]] = field(default_factory=list)  #: prompts that the sequences use in turn, if there are several
+    logp: bool = False  #: whether `Decoded.logp` is needed, and ids with it
 
     def prompt_of(self, sequence: int) -> list[int]:
         return self.prompts[sequence % len(self.prompts)] if self.prompts else self.prompt
@@ -58,13 +58,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Decoded:
-    """Decoded sequences, with the engine's own counts over all of them; None where it has none."""
+    """Decoded sequences, with the engine's own counts over all of them; None if it has none."""
 
-    tokens: list[list[int]]  #: after the prompt, all that is emitted; NO_ID for each where Settings.ids is false and the engine does not say
+    tokens: list[list[int]]  #: all emitted ids after the prompt; NO_ID for each if Settings.ids is false and the engine reports none
     drafted: int | None = None
     accepted: int | None = None
-    steps: int | None = None  #: runs of the target; where `first_by_prompt`, without that of the prompt
-    logp: list[list[float | None]] | None = None  #: what the engine says are the emitted tokens' log-probabilities at temperature 1
+    steps: int | None = None  #: runs of the target; if `first_by_prompt`, without that of the prompt
+    logp: list[list[float | None]] | None = None  #: the emitted tokens' log-probabilities at temperature 1, as the engine reports them
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,20 @@ class Engine:
     title: str
     ways: tuple[Way, ...]
     version: Callable[[], str]
-    load: Callable[[Settings], Any]  #: what `decode` needs; may raise Refused
-    decode: Callable[[Any, Settings, range, int], Iterator[Decoded]]  #: the sequences of these numbers, so many tokens each, in order
-    installs: tuple[tuple[str, ...], ...] = ()  #: words of `pip install`, one call each
-    installs_as_printed: str = ""  #: a program of the environment that prints further words for the last of these calls
-    size: str = ""  #: installed
-    time: str = ""  #: of installing
-    sequences: int = 20_000  #: of an audit's setting
-    long: int = 200  #: long sequences
+    load: Callable[[Settings], Any]  #: loads the object that `decode` gets; may raise Refused
+    decode: Callable[[Any, Settings, range, int], Iterator[Decoded]]  #: decodes the sequences of these numbers, with this many tokens each, in order
+    installs: tuple[tuple[str, ...], ...] = ()  #: arguments of `pip install`, for one call each
+    installs_as_printed: str = ""  #: a program of the environment that prints further arguments for the last of these calls
+    size: str = ""  #: size when installed
+    time: str = ""  #: duration of the installation
+    sequences: int = 20_000  #: sequences per setting of an audit
+    long: int = 200  #: long sequences per setting
     slots: int = 1  #: sequences decoded at once
-    fewer: bool = False  #: `decode` may be asked for fewer at once than `load` was, so that one process is timed at several numbers
-    options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
-    ends: bool = False  #: the adapter heeds Settings.ends
-    folders: bool = False  #: reads target/ and draft/, not the GGUF files
-    first_by_prompt: bool = True  #: the run that reads the prompt emits a token, without drafted ones
+    fewer: bool = False  #: whether `decode` can decode fewer at once than `load` prepared, so that one process is timed at several numbers
+    options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: supported sampling options; also "min_p"
+    ends: bool = False  #: whether the adapter supports Settings.ends
+    folders: bool = False  #: whether it reads target/ and draft/ instead of the GGUF files
+    first_by_prompt: bool = True  #: whether the run that reads the prompt emits a token, without drafted ones
 
     def way(self, name: str) -> Way:
         for way in self.ways:

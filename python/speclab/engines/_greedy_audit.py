@@ -1,4 +1,5 @@
-"""Audits engines at temperature 0: tells whether the speculative text is the plain text, except for near ties."""
+"""Audits engines at temperature 0: tests whether the speculative text equals the plain one (without speculation), except for
+near ties."""
 
 from __future__ import annotations
 
@@ -30,24 +31,23 @@ from ._rounding import FEWEST, Judged, Noise, TextRows, detectable_rate, deviati
 
 #: Tokens that the engine draws at temperature 1 after the config's prompt, so that texts begin differently.
 DRAWN = 16
-#: If the root mean square deviation of a difference of two logits is above this, rows are not explained by
-#: rounding.
+#: Above this root mean square deviation of a difference of two logits, rows differ by more than rounding.
 MOST_NOISE = 0.5
-SHOWN = 20  #: differences that are kept, those with the largest gaps
-TOGETHER = 8  #: texts at once in the settings of a batch
+SHOWN = 20  #: differences that are kept: those with the largest gaps
+TOGETHER = 8  #: texts decoded at once in batch settings
 
 Tokens = npt.NDArray[np.int32]
 
 
 class GreedyAudit(Findings):
-    """`rows`: a dict for each engine, way and setting, with the `verdict` ("same text", "near ties", "more than rounding", "failed"; of plain decoding
-    beside exact rows "likeliest tokens", "near ties", "more than rounding"), the texts that differ (`differ`) beside the number that rounding
-    is expected to change (`least` to `most`, 95%: `low` to `high`), the gap of the largest difference, `p`, and `differences`, the largest ones with
-    their positions."""
+    """`rows`: a dict for each engine, way of speculating and setting. It has the `verdict`: "same text", "near ties", "more than
+    rounding", "failed"; for plain decoding compared with exact rows "likeliest tokens", "near ties", "more than rounding". Also
+    the number of texts that differ (`differ`), the number that rounding is expected to change (`least` to `most`; 95%: `low` to
+    `high`), the gap of the largest difference, `p`, and `differences`: the largest ones with their positions."""
 
     @property
     def different(self) -> list[dict[str, Any]]:
-        """Rows whose texts differ more than rounding explains."""
+        """Rows whose texts differ by more than rounding."""
         return [row for row in self["rows"] if row["verdict"] == "more than rounding"]
 
     @property
@@ -56,7 +56,7 @@ class GreedyAudit(Findings):
         return [row for row in self["rows"] if row["verdict"] == "failed"]
 
     def to_pandas(self) -> Any:
-        """One row for each entry of `rows`."""
+        """One row per entry of `rows`."""
         import pandas
 
         return pandas.DataFrame([{key: value for key, value in row.items() if key != "differences"} for row in self["rows"]])
@@ -90,25 +90,28 @@ def audit_greedy(
     progress: Progress = True,
     say: Callable[[str], Any] | None = None,
 ) -> GreedyAudit:
-    """Tells rounding from a fault in the texts of serving engines at temperature 0, on a pair of models of your own (docs/engines.md).
+    """Tells rounding from a fault in the texts of serving engines at temperature 0, on your own pair of models (docs/engines.md).
 
-    Null: rounding alone changes texts. A row flips with a probability that follows from its gaps in exact rows of the model (f64, by
-    numpy) and from how far the engine's own log-probabilities are from these rows and from each other. Tests: the first difference of each
-    speculative text from the plain one, and all tokens of the speculative texts beside the exact rows; by the largest gap, and by the number of texts.
+    Null hypothesis: rounding alone changes texts. The probability that a row's argmax flips follows from its gaps in exact rows
+    of the model (f64, numpy) and from the distances of the engine's own log-probabilities from these rows and from each other.
+    Tested are the first difference of each speculative text from the plain one (without speculation), and all tokens of the
+    speculative texts against the exact rows: the largest gap, and the number of texts.
 
     Args:
-        engines: names, or the paths of adapters of your own; those that take a GGUF file and say log-probabilities.
-        config: its models are GGUF files of the Llama architecture in f32, f16, q8_0 or q4_1, or tables as in `audit`; simulation.prompt is a list of ids.
-        gamma: drafted tokens, one or several; the middle one is audited with eight texts at once, too.
-        texts, tokens: so many, of such a length, after 16 tokens that the engine draws at temperature 1.
-        settings: only those whose label has this text, as "draft, γ = 3", and plain decoding.
-        seed: of these.
-        level: chance that any setting of an engine is refuted though it is right. power: with which the least frequent fault is stated that is found.
-        environments, progress, say: as of `audit`.
+        engines: names, or the paths of your own adapters; the engines must read a GGUF file and report log-probabilities.
+        config: its models are GGUF files of the Llama architecture in f32, f16, q8_0 or q4_1, or tables as in `audit`;
+            simulation.prompt is a list of ids.
+        gamma: drafted tokens, one or several; the middle one is also audited with eight texts at once.
+        texts, tokens: number of texts, and their length after 16 tokens that the engine draws at temperature 1.
+        settings: runs only settings whose label contains this text, such as "draft, γ = 3", and plain decoding.
+        seed: seed of the first 16 tokens.
+        level: chance that any setting of a correct engine is refuted.
+        power: probability for which the rarest detectable fault is computed.
+        environments, progress, say: as in `audit`.
 
     Raises:
-        EngineError: an engine is not installed, cannot decode the pair, or says no log-probabilities. ConfigError, ValueError: an argument that
-        cannot be used, before the work.
+        EngineError: an engine is not installed, cannot decode the pair, or reports no log-probabilities. ConfigError,
+        ValueError: a bad argument, before any work.
 
     >>> audit_greedy("llama_cpp", {"models": {}}, progress=False)
     Traceback (most recent call last):
@@ -122,7 +125,7 @@ def audit_greedy(
     chosen = {name: [unit for at, unit in enumerate(_units(known[name], gammas)) if at == 0 or settings in unit.label] for name in names}
     for name, units in chosen.items():
         if len(units) == 1:
-            raise ValueError(f"settings: {settings!r} is in no setting of {name}: {'; '.join(unit.label for unit in _units(known[name], gammas))}")
+            raise ValueError(f"settings: no setting of {name} contains {settings!r}: {'; '.join(unit.label for unit in _units(known[name], gammas))}")
     texts, tokens = integer(texts, "texts", 1, 10**5), integer(tokens, "tokens", 2, 10**4)
     seed, level = integer(seed, "seed", 0, MOST_SEED), number(level, "level", 0, 1, open_ends=True)
     power = number(power, "power", level, 1, open_ends=True)
@@ -191,13 +194,13 @@ class _Audited:
         exact = rows_along(self.model, prompts, plain.tokens)
         measured = deviations(plain.logp, exact.logp, exact.moves)
         if len(measured) < FEWEST:
-            raise EngineError(f"{self.engine.title}: {len(measured)} of its tokens have log-probabilities that say how it rounds; expected {FEWEST} or more"
+            raise EngineError(f"{self.engine.title}: {len(measured)} of its tokens have log-probabilities that show its rounding; expected {FEWEST} or more"
                               if np.isfinite(plain.logp).any() else
                               f"{self.engine.title}: its adapter gives no log-probabilities (`Decoded.logp`), from which rounding is measured")
         own = Noise.of(measured)
         if own.rms > MOST_NOISE:
-            raise EngineError(f"{self.engine.title}: its plain rows are not the model's: differences of two logits deviate by {own.rms:.3g}, which is no rounding")
-        # An engine that rounds differently in two runs differs from itself by sqrt(2) times its distance from the
+            raise EngineError(f"{self.engine.title}: its plain rows are not the model's: differences of two logits deviate by {own.rms:.3g}, too much for rounding")
+        # If rounding differs between two runs of an engine, they differ by sqrt(2) times its distance from the
         # exact rows.
         most = own.times(np.sqrt(2))
         tests = 2 * len(units) - 1
@@ -242,7 +245,7 @@ class _Audited:
                         min_p=0.0, slots=unit.slots, context=longest, seed=self.seed, ids=self.vocab is not None, logp=True)
 
     def _beside_rows(self, texts: Tokens, along: TextRows, law: Any) -> tuple[Judged, list[dict[str, Any]]]:
-        """Tokens that are not the likeliest ones of exact rows, and the number of texts with such tokens."""
+        """Emitted tokens that are not the likeliest of the exact rows, and the number of texts with such tokens."""
         where = np.argwhere(along.below > 0)
         gaps = along.below[along.below > 0]
         found = [{"text": int(text), "position": int(at) + 1, "gap": float(gap), "emitted": int(texts[text, at])} for (text, at), gap in zip(where, gaps)]
@@ -259,7 +262,7 @@ class _Audited:
                 gap = abs(float(exact.below[text, at] - along.below[text, at]))
                 found.append({"text": text, "position": at + 1, "gap": gap, "plain": int(one[at]), "emitted": int(two[at])})
         between = deviations(np.where(before, plain.logp, np.nan), other.logp, exact.moves)
-        # A fault moves rows, too: rows are not taken to be further apart than two roundings are.
+        # A fault moves rows, too, so the assumed distance between rows is at most that of two roundings.
         measured = len(between) >= FEWEST and bool((noise := Noise.of(between)).rms <= most.rms)
         if not measured:
             noise = most
@@ -283,7 +286,7 @@ def _failed(problem: EngineError) -> dict[str, Any]:
 
 
 def _judged_rows(rows: list[dict[str, Any]], level: float) -> list[dict[str, Any]]:
-    """The tests of an engine are one family (Holm)."""
+    """Verdicts; the tests of an engine are one family (Holm)."""
     adjusted = iter(_core.holm([p for row in rows for p in row["tests"]]))
     for row in rows:
         row["p"] = min((next(adjusted) for _ in row.pop("tests")), default=None)

@@ -1,4 +1,4 @@
-"""Compares the acceptance of engines on your own models with that of lossless schemes on the same models."""
+"""Compares the acceptance of engines on your own models with that of lossless schemes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _ROWS = {("match", "as target"): "Σ p q", ("match", "argmax"): "p(argmax q)", (
 
 
 class PairAudit(Findings):
-    """`rows`: for each engine, way and temperature the tokens per target step, `measured` and `possible` by each scheme, with 95%
-    intervals; `left`, block verification's less the measured ones; `like`, the schemes in the measured interval."""
+    """`rows`: for each engine, way of speculating and temperature the tokens per target step, `measured` and `possible` by each
+    scheme, with 95% intervals; `left`: block verification's minus the measured ones; `like`: the schemes in the measured interval."""
 
     def to_pandas(self) -> Any:
-        """One row for each entry of `rows`."""
+        """One row per entry of `rows`."""
         import pandas
 
         return pandas.DataFrame([with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]),
@@ -56,20 +56,21 @@ def audit_pair(
     progress: Progress = True,
     say: Callable[[str], Any] | None = None,
 ) -> PairAudit:
-    """Tokens per target step of serving engines on a pair of models of your own, beside those of lossless schemes (docs/engines.md).
+    """Tokens per target step of serving engines on your own pair of models, beside those of lossless schemes (docs/engines.md).
 
     Args:
-        engines: names, or the paths of adapters of your own.
+        engines: names, or the paths of your own adapters.
         config: its models are of the kind "gguf", or tables as in `audit`; simulation.prompt is a list of ids.
-        gamma: drafted tokens. temperature: of the target and of the draft, one or several, above 0.
-        sequences, tokens: of the texts, at each setting. The last round of a text is cut, which lowers the measured value by up to
-            gamma / (2 tokens) of it.
-        seed: of both kinds of texts.
-        environments, progress, say: as of `audit`.
+        gamma: drafted tokens.
+        temperature: of the target and of the draft, one or several, above 0.
+        sequences, tokens: number of texts per setting, and their length. The end of a text cuts its last round, which lowers
+            the measured value by up to the share gamma / (2 tokens).
+        seed: seed of the engines' and the schemes' texts.
+        environments, progress, say: as in `audit`.
 
     Raises:
-        EngineError: an engine is not installed, or cannot decode the pair. ConfigError, ValueError: an argument that cannot be used, before
-        the work.
+        EngineError: an engine is not installed, or cannot decode the pair. ConfigError, ValueError: a bad argument, before any
+        work.
 
     >>> audit_pair("llama_cpp", {"models": {}}, progress=False)
     Traceback (most recent call last):
@@ -143,21 +144,21 @@ def _possible(document: dict[str, Any], gamma: int, temperature: float, sequence
     exact = document["models"]["target"]["kind"] == "table"
     texts = {} if exact else {"sequences": sequences, "tokens": tokens, "seed": seed}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of the draft's best temperature, which is not asked for
+        warnings.simplefilter("ignore", UserWarning)  # warns about the draft's best temperature, which is not used
         plan = draft_sampling(config=document, temperature=temperature, gamma=gamma, **texts)
     found = {_ROWS[row["rule"], row["draft"]]: row["tokens_per_target_step"] for row in plan.rows if (row["rule"], row["draft"]) in _ROWS}
     return {scheme: found[scheme] for scheme in SCHEMES}
 
 
 def cuts(way: Way, vocab: int | None) -> bool:
-    """Whether the way can draft only some of the tokens."""
+    """Returns whether this way can draft only some of the tokens."""
     return way.draft_top_k > 0 and (vocab is None or vocab > way.draft_top_k)
 
 
 def _simulated(
     document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, rule: str, sampling: dict[str, float]
 ) -> dict[str, float]:
-    """Tokens per target step of a rule with drafts sampled in this way, from about as many tokens as for the schemes."""
+    """Tokens per target step of a rule with drafts sampled in this way, simulated on about as many tokens as the schemes."""
     models = document["models"]
     draft = {**models["draft"], "sampling": sampling}
     result = run({"title": "drafts of few tokens", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},

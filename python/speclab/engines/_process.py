@@ -1,4 +1,4 @@
-"""Starts an engine's process, sends it requests, and ends it in any case."""
+"""Starts an engine's process, sends it requests, and always ends it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ._engine import Engine, Settings
 from ._sockets import open_to_others
 
 ALONE = FOLDER / "_alone.py"
-PATIENCE = 5.0  # seconds that an engine gets to end by itself
+PATIENCE = 5.0  # seconds within which an engine must end by itself
 
 
 class EngineError(RuntimeError):
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
     sequences: int
     tokens: int
-    slots: int = 0  #: decoded at once; 0: as many as the engine was loaded for, else where it has `Engine.fewer`
+    slots: int = 0  #: decoded at once; 0: as many as the engine was loaded for. Other numbers need `Engine.fewer`
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Part:
     """The decoded tokens of a part."""
 
     tokens: npt.NDArray[np.int32]  #: [sequences, tokens]; 0 after the end of a text
-    groups: npt.NDArray[np.int64]  #: [groups, 4]: sequences, drafted, accepted, steps; -1 where the engine has no count
+    groups: npt.NDArray[np.int64]  #: [groups, 4]: sequences, drafted, accepted, steps; -1 if the engine does not count
     seconds: float
-    logp: npt.NDArray[np.float64] | None = None  #: [sequences, tokens], as `Decoded.logp`; NaN of what the engine does not say
+    logp: npt.NDArray[np.float64] | None = None  #: [sequences, tokens], as `Decoded.logp`; NaN if the engine reports none
 
 
 def python_of(name: str, environments: pathlib.Path) -> pathlib.Path:
-    """The interpreter of an engine's environment. Your own adapter without an environment uses this interpreter."""
+    """The Python of an engine's environment. Your own adapter without an environment uses this Python."""
     python = environments / file_of(name).stem / "bin/python"
     if python.exists():
         return python
@@ -60,7 +60,7 @@ def python_of(name: str, environments: pathlib.Path) -> pathlib.Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment variables without this interpreter's own modules, which the engine's interpreter must not import."""
+    """The environment variables without paths of this Python's modules, which the engine's Python must not import."""
     return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")}
 
 
@@ -105,10 +105,10 @@ def decode(
     parts: Sequence[Asked],
     report: Callable[[int], Any] | None = None,
 ) -> list[Part]:
-    """Lets an engine decode parts, one after the other; sequences are numbered through.
+    """Makes an engine decode parts, one after the other; sequences are numbered across parts.
 
-    `vocab` None: ids are not checked. `report` gets the number of sequences done. EngineError describes in one sentence the fault of the
-    engine, of its process or of an emitted token.
+    `vocab` None: ids are not checked. `report` gets the number of sequences done. EngineError names in one sentence the fault of
+    the engine, of its process or of an emitted token.
     """
     asked = {"settings": {**dataclasses.asdict(settings), "folder": str(settings.folder)},
              "parts": [(sum(before.sequences for before in parts[:at]), part.sequences, part.tokens, part.slots or settings.slots) for at, part in enumerate(parts)]}
@@ -125,7 +125,7 @@ def decode(
             except EOFError as end:
                 code = _code_of(process)
                 said.seek(0)
-                raise EngineError(f"{engine.title}: its process {code} after {end} sequences; its last words: {last_line(said.read())}") from None
+                raise EngineError(f"{engine.title}: its process {code} after {end} sequences; its last line: {last_line(said.read())}") from None
 
 
 def _code_of(process: subprocess.Popen[str]) -> str:
@@ -154,7 +154,7 @@ def _read(
 
     message()
     if others := open_to_others(process.pid):
-        raise EngineError(f"{engine.title} listens on {', '.join(others)}, not on the loopback address alone; it was ended")
+        raise EngineError(f"{engine.title} listens on {', '.join(others)}, not only on the loopback address; it was ended")
     for sequences, length, _ in parts:
         tokens = np.empty((sequences, length), np.int32)
         logp = np.full((sequences, length), np.nan)
@@ -164,7 +164,7 @@ def _read(
             for number, ids in enumerate(group["tokens"]):
                 if ends and len(ids) < length:
                     if 0 not in ids:
-                        raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1} without the end of text; {length} were asked for")
+                        raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1} without the end of text; expected {length}")
                     ids = [*ids, *[0] * (length - len(ids))]
                 if at == sequences or len(ids) != length:
                     raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1}; expected {sequences} sequences of {length}")

@@ -1,4 +1,4 @@
-"""The result of an audit: rows, tables, a figure, files."""
+"""The result of an audit, as rows, tables, a figure and files."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ class AuditedSetting:
     """One way of an engine at one setting, or its plain decoding."""
 
     engine: str  #: name of the adapter
-    title: str  #: of the engine
+    title: str  #: full name of the engine
     version: str
-    date: str  #: of the run
-    way: str  #: how it speculates; empty for plain decoding
+    date: str  #: date of the run
+    way: str  #: way of speculating; empty for plain decoding (without speculation)
     setting: str
     gamma: int  #: drafted tokens; 0 for plain decoding
     sequences: int
     seed: int
     verdict: str  #: "equal": no difference found; "different"; "failed"
-    p_value: float | None  #: the least of the setting's tests, adjusted by Holm's method over all tests of the engine
-    statistic: float | None  #: Pearson's, of whole sequences against their exact law
+    p_value: float | None  #: the smallest of the setting's p-values, adjusted by Holm's method over all tests of the engine
+    statistic: float | None  #: Pearson's statistic of the first tokens jointly, against their exact distribution
     degrees: int | None
-    detectable_tv: float  #: total variation between the classes of that test that is found with probability `power`; known before the run
-    rows_p: float | None  #: of the tests against the exact law
-    plain_p: float | None  #: of the tests against plain decoding of the same engine; of plain decoding, of its halves
-    late_p: float | None  #: of the transitions in long texts
-    law: str  #: of what differs: rules and planted faults that the tests find no difference from
+    detectable_tv: float  #: total variation between the classes of that test that it finds with probability `power`; known before the run
+    rows_p: float | None  #: p-value of the tests against the exact distribution
+    plain_p: float | None  #: p-value of the tests against plain decoding of the same engine; for plain decoding, of its halves
+    late_p: float | None  #: p-value of the transitions in long texts
+    law: str  #: if different: rules and planted faults from which the tests find no difference
     drafted: int | None  #: in long texts, as the engine counts
     accepted: int | None
     steps: int | None  #: runs of the target
-    tokens_per_step: Interval | None  #: in long texts; None where the engine does not count
-    possible: dict[str, float]  #: expected tokens per step of lossless schemes; "block" is the optimum; empty where nothing is drafted from the draft's rows
+    tokens_per_step: Interval | None  #: in long texts; None if the engine does not count
+    possible: dict[str, float]  #: expected tokens per step of lossless schemes; "block" is the optimum; empty if drafts do not come from the draft's rows
     greedy: dict[str, Any] | None  #: at temperature 0: texts that differ from plain decoding, and their first differences
-    failed: str  #: why, in a sentence
+    failed: str  #: the reason, in a sentence; empty unless it failed
     seconds: float | None
     overcounted: int | None = None  #: if texts may end: the number of texts for which the engine counts more accepted tokens than it emitted
 
     @property
     def left(self) -> float | None:
-        """The optimum's tokens per target step minus the measured ones."""
+        """Tokens per target step of the optimum, minus the measured ones."""
         return self.possible["block"] - self.tokens_per_step.value if self.possible and self.tokens_per_step else None
 
     @property
@@ -59,7 +59,7 @@ class AuditedSetting:
         interval = self.tokens_per_step
         if interval is None:
             return []
-        rounding = 1e-9  # rounding of computed values; an interval of equal counts has no width
+        rounding = 1e-9  # of computed values: an interval of equal counts has no width
         return [scheme for scheme, value in self.possible.items() if interval.low - rounding <= value <= interval.high + rounding]
 
 
@@ -96,10 +96,10 @@ class Audit:
     """The result of `speclab.audit`.
 
     Attributes:
-        settings: an `AuditedSetting` each, in order.
+        settings: one `AuditedSetting` each, in order.
         skipped: engines that were not run, with the reason.
         level: chance of a false alarm about an engine.
-        power: at which `detectable_tv` is stated.
+        power: power for which `detectable_tv` is computed.
     """
 
     def __init__(self, settings: Iterable[AuditedSetting], skipped: dict[str, str], level: float, power: float) -> None:
@@ -113,7 +113,7 @@ class Audit:
         """Reads the audit.json that `save` or the program wrote into a folder.
 
         Raises:
-            OSError: there is none. ValueError: it is none.
+            OSError: there is no such file. ValueError: it is not an audit.
         """
         path = pathlib.Path(folder) / "audit.json"
         try:
@@ -121,7 +121,7 @@ class Audit:
             settings = [AuditedSetting(**{**one, "tokens_per_step": one["tokens_per_step"] and Interval(*one["tokens_per_step"])}) for one in read["settings"]]
             return cls(settings, read["skipped"], read["level"], read["power"])
         except (KeyError, TypeError, json.JSONDecodeError) as problem:
-            raise ValueError(f"{path}: is no audit of this version ({problem})") from None
+            raise ValueError(f"{path}: not an audit of this version ({problem})") from None
 
     @property
     def different(self) -> list[AuditedSetting]:
@@ -134,7 +134,7 @@ class Audit:
         return [one for one in self.settings if one.verdict == "failed"]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each setting: attributes, intervals, and possible_match (Σ p q), possible_argmax (p(argmax q)),
+        """A dict per setting: attributes, intervals, and possible_match (Σ p q), possible_argmax (p(argmax q)),
         possible_token (Σ min(p, q)), possible_block."""
         out = []
         for one in self.settings:
@@ -148,7 +148,7 @@ class Audit:
         return out
 
     def to_csv(self) -> str:
-        """audit.csv, one row a setting."""
+        """audit.csv: one row per setting."""
         out = io.StringIO()
         records = self.records()
         writer = csv.DictWriter(out, list(records[0]) if records else ["engine"], lineterminator="\n")
@@ -179,7 +179,7 @@ class Audit:
         return out
 
     def to_markdown(self) -> str:
-        """A table for each engine and run of it."""
+        """One table per engine and date."""
         runs = dict.fromkeys((one.title, one.version, one.date, one.seed) for one in self.settings)
         parts = []
         for title, version, date, seed in runs:
@@ -191,7 +191,7 @@ class Audit:
         """Draws tokens per target step beside those of lossless schemes, γ = 3, temperature 1.
 
         Args:
-            ax: matplotlib Axes; without one the current.
+            ax: matplotlib Axes; default: the current ones.
 
         Returns:
             The Axes. Needs matplotlib 3.6 or later.

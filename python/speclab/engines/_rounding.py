@@ -1,5 +1,5 @@
-"""The effect of rounding on texts at temperature 0: the probability that a row flips, from its gaps in exact rows and from measured
-deviations; and whether an engine's differences are explained by it (docs/temperature-zero.md).
+"""Computes the effect of rounding on texts at temperature 0: the probability that a row's argmax changes (flips), from its gaps in
+exact rows and measured deviations; and whether it explains an engine's differences (docs/temperature-zero.md).
 
 Deviations are those of the difference of two logits. Engines report the log-probability of emitted tokens, log p. If rounding moves all
 logits independently with the same standard deviation s, it moves log p by s sqrt(1 - 2 p + sum p^2), and the difference of two logits by s
@@ -22,11 +22,11 @@ from .._greedy import _any, _at_least, _flip_probabilities
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-OTHERS = 8  #: tokens of a row that it may flip to: the likeliest ones after the first
-LEAST = 1e-9  #: of a deviation, in logits: exact rows are rounded, too
-SURE = 0.1  #: rows whose log p moves by less than so much of a logit's deviation say nothing of it
-FEWEST = 50  #: deviations that a law is made of
-#: A normal law whose mean absolute value is 1 has this standard deviation.
+OTHERS = 8  #: number of tokens to which a row may flip: the likeliest ones after the first
+LEAST = 1e-9  #: smallest deviation, in logits: exact rows are rounded, too
+SURE = 0.1  #: rows whose log p moves by less than this share of a logit's deviation are ignored
+FEWEST = 50  #: smallest number of deviations from which a distribution is made
+#: Standard deviation of a normal distribution whose mean absolute value is 1.
 SPREAD = math.sqrt(math.pi / 2)
 
 
@@ -34,14 +34,14 @@ SPREAD = math.sqrt(math.pi / 2)
 class TextRows:
     """Exact rows along texts: [texts, tokens]."""
 
-    gaps: Floats  #: [texts, tokens, OTHERS]: the best logit less those of the next ones; infinite where there are none
-    below: Floats  #: the best logit less that of the token of the text
-    logp: Floats  #: of the token of the text
-    moves: Floats  #: deviation of its log p over that of one logit
+    gaps: Floats  #: [texts, tokens, OTHERS]: the best logit minus those of the next ones; infinite if there are none
+    below: Floats  #: the best logit minus that of the text's token
+    logp: Floats  #: log p of the text's token
+    moves: Floats  #: deviation of its log p divided by that of one logit
 
 
 def rows_along(model: Any, prompts: list[list[int]], texts: npt.NDArray[np.int32], known: tuple[npt.NDArray[np.int32], TextRows] | None = None) -> TextRows:
-    """The rows from which each token of each text was chosen, by a `Llama` in f64. `known`: texts whose rows are already computed."""
+    """The rows from which the tokens of texts were chosen, computed by a `Llama` in f64. `known`: texts whose rows are known already."""
     found = []
     for at, (prompt, text) in enumerate(zip(prompts, texts)):
         if known is not None and (known[0][at] == text).all():
@@ -66,18 +66,18 @@ def _rows_of(model: Any, prompt: list[int], text: Ints) -> tuple[Floats, Floats,
 
 
 def deviations(one: Floats, other: Floats, moves: Floats) -> Floats:
-    """Absolute deviations of the difference of two logits, from two log-probabilities of the same tokens, if both are known."""
+    """Absolute deviations of the difference of two logits, from two log-probabilities of each token where both are known."""
     known = np.isfinite(one) & np.isfinite(other) & (moves >= SURE)
     return np.abs(one[known] - other[known]) / moves[known] * math.sqrt(2)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The law of a deviation. Deviations have very different sizes: each measured size stands for a normal law with that mean absolute
-    value. The mean of |deviation| is then the measured one, and so is the expected number of flips where gaps have a density. Larger
-    deviations are more frequent than measured, so that tests do not alarm at them."""
+    """The distribution of a deviation: a mixture of normal distributions, one per measured size, with that mean absolute value, because
+    sizes differ widely. The mean of |deviation| is then the measured one, and so is the expected number of flips if gaps have a density.
+    Large deviations are more frequent than measured, so that they cause no false alarms."""
 
-    sizes: Floats  #: the quantiles of those measured at 1/400, 3/400, ..., without those above the last
+    sizes: Floats  #: the measured quantiles at 1/400, 3/400, ..., without sizes above the last
     rms: float
 
     @classmethod
@@ -99,8 +99,8 @@ class Noise:
 
 
 def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
-    """P(two runs order two tokens differently), by the gap of the two in exact rows. One run deviates from the exact gap by `own`, and
-    the other from the first by `between`. `own` None: the first run has the exact gaps."""
+    """P(two runs order two tokens differently), as a function of their gap in exact rows. One run deviates from the exact gap by `own`,
+    and the other from the first by `between`. `own` None: the first run has the exact gaps."""
     beyond = between.beyond()
     if own is None:
         return beyond
@@ -113,14 +113,14 @@ def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
 
 @dataclass(frozen=True)
 class Judged:
-    """Differences of texts, and the effect that rounding is expected to have."""
+    """Differences of texts, and the expected effect of rounding."""
 
-    differ: int  #: texts
-    least: float  #: expected texts that rounding changes, if only the second-best token may win, and not again where a text repeats itself
-    most: float  #: if each of the next ones may, independently in each row
-    low: int  #: the 2.5% quantile of the number, by the former law
-    high: int  #: the 97.5% quantile, by the latter
-    largest: float  #: gap of a difference; 0 where there is none
+    differ: int  #: texts that differ
+    least: float  #: expected texts that rounding changes, if only the second-best token can win, and equal rows of a repeating text count once
+    most: float  #: the same if each of the OTHERS can win, independently in each row
+    low: int  #: the 2.5% quantile of the number under the assumptions of `least`
+    high: int  #: the 97.5% quantile under those of `most`
+    largest: float  #: largest gap of a difference; 0 if there is none
     p_far: float  #: P(rounding flips any row at such a gap or beyond)
     p_many: float  #: P(as many texts or more)
 
@@ -130,13 +130,13 @@ class Judged:
 
 
 def row_flips(law: Callable[[Floats], Floats], gaps: Floats, at_least: float = 0.0) -> Floats:
-    """P(a row flips to a token whose gap is `at_least` or larger), [texts, tokens]; other tokens are taken as independent."""
+    """P(a row flips to a token whose gap is `at_least` or larger), [texts, tokens]; tokens are taken as independent."""
     p = np.where(gaps >= at_least, law(gaps), 0.0)
     return 1 - np.prod(1 - p, axis=2)
 
 
 def first_times(texts: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """False where a token and the three before it have occurred in the text before: such rows are alike, and rounded alike."""
+    """False where a token and the three before it have occurred in the text before: such rows are equal, and so is their rounding."""
     out = np.ones(texts.shape, bool)
     for at, text in enumerate(texts.tolist()):
         seen: set[tuple[int, ...]] = set()
@@ -147,8 +147,8 @@ def first_times(texts: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
 
 
 def judged(law: Callable[[Floats], Floats], along: npt.NDArray[np.int32], gaps: Floats, different: Ints, differences: Floats) -> Judged:
-    """`gaps` [texts, tokens, others] of exact rows along texts; `different` the texts that differ, and the gaps of their differences.
-    The tests take the law of more flips."""
+    """Tests differences. `gaps` [texts, tokens, others]: those of exact rows along texts; `different`: the texts that differ, and the
+    gaps of their differences. The tests assume the larger number of flips (`most`)."""
     texts = np.array([_any(one) for one in row_flips(law, gaps)])
     fewer = np.array([_any(one) for one in np.where(first_times(along), law(gaps[:, :, 0]), 0)])
     largest = float(differences.max()) if len(differences) else 0.0
@@ -159,7 +159,7 @@ def judged(law: Callable[[Floats], Floats], along: npt.NDArray[np.int32], gaps: 
 
 
 def _quantile(probabilities: Floats, at: float) -> int:
-    """A quantile of the number of independent events that happen."""
+    """A quantile of the number of independent events that occur."""
     law = np.ones(1)
     for p in probabilities:
         law = np.convolve(law, [1 - p, p])
@@ -167,8 +167,8 @@ def _quantile(probabilities: Floats, at: float) -> int:
 
 
 def detectable_rate(law: Callable[[Floats], Floats], gaps: Floats, level: float, power: float) -> float:
-    """The share of rows in which a fault must emit the second-best token, anywhere, for the largest gap to find it with probability
-    `power`; 1 if no share is found."""
+    """The smallest share of rows, anywhere in the texts, in which a fault must emit the second-best token so that the test of the largest
+    gap finds it with probability `power`; 1 if none suffices."""
     second = np.sort(gaps[:, :, 0].ravel())
     kept = np.log1p(-np.minimum(law(second), 1 - 1e-16))
     # A flip is found where P(rounding flips any row of this gap or a larger one) is too small.

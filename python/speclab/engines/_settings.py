@@ -13,11 +13,11 @@ import numpy.typing as npt
 from ._acceptance import filtered
 from ._engine import Engine
 
-#: Length of the sequences whose transitions are tested late in the text, and whose steps are counted.
+#: Length of the long sequences, whose late transitions are tested and whose steps are counted.
 LONG = 192
 MOST_GAMMA = 8
 ENDED = 16  #: tokens of texts that may end
-GREEDY = 64  #: sequences at temperature 0, all alike but for their number
+GREEDY = 64  #: sequences at temperature 0; they differ only in their number
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Setting:
     label: str
     gamma: int = 3
     sampling: dict[str, float] = field(default_factory=dict)
-    slots: int | None = None  #: the engine's own
-    repeated: bool = False  #: a prompt of three ids in turn
-    ends: bool = False  #: texts may end
+    slots: int | None = None  #: None: the engine's default
+    repeated: bool = False  #: whether the prompt repeats three ids
+    ends: bool = False  #: whether texts may end
 
     @property
     def options(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Unit:
 
     @property
     def plain(self) -> Unit:
-        """Plain decoding of the same sampling, prompt and slots."""
+        """The unit of plain decoding (without speculation) with the same sampling, prompt and slots."""
         one = self.setting
         label = one.label.partition(", γ")[0] if one.sampling or one.slots or one.repeated or one.ends else "as it is"
         return Unit("", dataclasses.replace(self.setting, gamma=0, label=label))
@@ -81,14 +81,14 @@ def units_of(engine: Engine) -> list[Unit]:
 
 @dataclass(frozen=True)
 class Plan:
-    """The common part of all units of an audit. check.tokens is at most 16, so that short texts are shorter than long ones."""
+    """The part that all units of an audit share. check.tokens is at most 16, less than the length of long texts."""
 
     document: dict[str, Any]  #: the config
     target: npt.NDArray[np.float64]
     draft: npt.NDArray[np.float64]
     models: pathlib.Path
-    ending: dict[str, npt.NDArray[np.float64]]  #: "target" and "draft" of settings in which texts may end
-    start: list[int]  #: the prompt of settings that do not repeat one
+    ending: dict[str, npt.NDArray[np.float64]]  #: rows of "target" and "draft" for settings in which texts may end
+    start: list[int]  #: the prompt of settings without `repeated`
     out: pathlib.Path
     environments: pathlib.Path
     sequences: int | None
@@ -111,14 +111,14 @@ class Plan:
         return filtered(target, **setting.options), filtered(draft, **setting.options)
 
     def law(self, setting: Setting) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The `rows` of emitted tokens: after its end a text continues with token 0."""
+        """The rows of the emitted tokens; after its end a text continues with token 0."""
         target, draft = (rows.copy() for rows in self.rows(setting))
         if setting.ends:
             target[0] = draft[0] = np.eye(1, len(target))[0]
         return target, draft
 
     def config(self, setting: Setting) -> dict[str, Any]:
-        """The config for `speclab check`, with rows as they are sampled from."""
+        """The config for `speclab check`, with the rows after sampling options."""
         target, draft = self.law(setting)
         table = lambda rows: {"kind": "table", "rows": rows.tolist()}  # noqa: E731
         return {"title": "audit", "models": {"target": table(target), "draft": table(draft)}, "rule": {"kind": "token"},
@@ -130,11 +130,11 @@ class Plan:
         return 0 if setting.ends else self.long or engine.long
 
     def number_of(self, engine: Engine, unit: Unit) -> int:
-        """The number of sequences. Plain decoding has twice as many; its halves are compared with each other."""
+        """The number of sequences. Plain decoding has twice as many, because its halves are compared with each other."""
         if unit.setting.options["temperature"] == 0:
             return GREEDY
         return (self.sequences or engine.sequences) * (1 if unit.way else 2)
 
     def size(self, engine: Engine, unit: Unit) -> int:
-        """The number of sequences of both kinds."""
+        """The number of short and long sequences."""
         return self.number_of(engine, unit) + self.long_of(engine, unit.setting)

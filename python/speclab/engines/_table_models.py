@@ -1,4 +1,4 @@
-"""Tables as models of the Llama architecture, for serving engines: target.gguf, draft.gguf, and folders target and draft with
+"""Writes tables as models of the Llama architecture, for serving engines: target.gguf, draft.gguf, and folders target and draft with
 config.json and model.safetensors. Their rows are the config's, to the last digits of float32.
 
 Token t of the config is id t of the models. Id 0 is their beginning and end of text; a prompt begins with it, because a config's text
@@ -18,15 +18,15 @@ from typing import Any
 from .._errors import ConfigError
 from .._gguf.hf_folder import safetensors
 
-NEVER = -1e4  #: the logit of what has probability 0
+NEVER = -1e4  #: logit of an id of probability 0
 EPSILON = 1e-6
-CONTEXT = 256  #: tokens that the models read
+CONTEXT = 256  #: context length
 
 Rows = list[list[float]]
 
 
 def ending(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config's pair with texts that end: token 0 has a probability of 0.1 to 0.2 after each token, another one in each model."""
+    """The config's pair with texts that end: token 0 has a probability of 0.1 to 0.2 after each token, different in the two models."""
     made = {}
     for side, rows in tables(config):
         ends = [0.1 + 0.05 * (at % 3) if side == "target" else 0.2 - 0.05 * (at % 3) for at in range(len(rows))]
@@ -49,7 +49,7 @@ def tables(config: Mapping[str, Any], ends: bool = False) -> Iterator[tuple[str,
             needed = 'engines decode models of the kind "table" with at most 27 tokens and a row of weights for each last one'
             raise ConfigError(f"/models/{side}: {needed}", f"/models/{side}")
         if not ends and any(row[0] > 0 for row in rows):
-            raise ConfigError(f"/models/{side}/rows: a row gives token 0 a probability; it is the end of text, which engines are told never to emit",
+            raise ConfigError(f"/models/{side}/rows: a row gives token 0 a probability above 0; it is the end of text, which engines must not emit here",
                               f"/models/{side}/rows")
         yield side, [[weight / sum(row) for weight in row] for row in rows]
 
@@ -59,7 +59,7 @@ def width_of(rows: Rows) -> int:
 
 
 def tensors(rows: Rows) -> list[tuple[str, str, tuple[int, ...], list[float]]]:
-    """Name in GGUF, name in safetensors, shape (rows, columns), values."""
+    """The tensors: name in GGUF, name in safetensors, shape (rows, columns), values."""
     vocabulary, width = len(rows), width_of(rows)
     size = math.sqrt(width / 2)  # two entries of this size have a mean square of 1, so that the norm keeps them
     embedding = [0.0] * (vocabulary * width)
@@ -69,7 +69,7 @@ def tensors(rows: Rows) -> list[tuple[str, str, tuple[int, ...], list[float]]]:
         embedding[token * width + first] = embedding[token * width + first + 1] = size
         for after, weight in enumerate(rows[token]):
             logit = (math.log(weight) if weight > 0 else NEVER) * math.sqrt(1 + EPSILON) / size
-            # A logit is the sum of two numbers of 16 bits: the second is the rest of the first.
+            # A logit is the sum of two 16-bit numbers; the second is the rounding error of the first.
             large = half(logit)
             output[after * width + first : after * width + first + 2] = [large, half(logit - large)]
     square, ones = [0.0] * (width * width), [1.0] * width
@@ -90,7 +90,7 @@ def half(value: float) -> float:
 
 
 def settings(rows: Rows) -> dict[str, Any]:
-    """The values of config.json; GGUF has the same under other names."""
+    """The values of config.json; GGUF has them under other names."""
     width = width_of(rows)
     return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": len(rows), "hidden_size": width,
             "intermediate_size": width, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
@@ -155,7 +155,7 @@ def stored(rows: Rows) -> list[tuple[str, tuple[int, ...], bytes]]:
 
 
 def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
-    """Writes a file completely or not at all. A process that has mapped the old file keeps it."""
+    """Writes a file completely or not at all. A process that has mapped the old file keeps its contents."""
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:

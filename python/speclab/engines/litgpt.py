@@ -1,4 +1,4 @@
-"""LitGPT: its speculative decoding with a draft model, in 64 bits."""
+"""Adapter of LitGPT: its speculative decoding with a draft model, in 64 bits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rounds:
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self.calls: list[tuple[int, int, list[int]]] = []  #: the token before, drafted ones, emitted ids
+        self.calls: list[tuple[int, int, list[int]]] = []  #: for each call: the token before, the number drafted, the emitted ids
 
     def __call__(self, **named: Any) -> Any:
         emitted = self.function(**named)
@@ -82,10 +82,10 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
                                                 speculative_k=settings.gamma, **options)
         ids = text.tolist()
         if settings.ends and len(ids) < tokens:
-            ids.append(0)  # it does not return the end
+            ids.append(0)  # LitGPT does not return the end of text
         if settings.way == "first token kept":
             ids.insert(0, rounds.calls[0][0])
-        # Counts the rounds that the text needs if the prompt's run emits its first token, in both ways.
+        # Counts the rounds that the text needs if the prompt's run emits its first token, whether or not LitGPT returns that token.
         done = list(accumulate(len(emitted) for *_, emitted in rounds.calls))
         calls = rounds.calls[: 1 + sum(count < tokens - 1 for count in done)]
         yield Decoded([ids[:tokens]], drafted=sum(drafted for _, drafted, _ in calls), accepted=sum(len(emitted) - 1 for *_, emitted in calls),
@@ -95,7 +95,7 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
 ENGINE = Engine(
     title="LitGPT",
     ways=(Way("draft", "a token drawn from the draft model; verified by rejection sampling", "Σ min(p, q)"),
-          Way("first token kept", "the same, with the first token put back that LitGPT does not return", "Σ min(p, q)")),
+          Way("first token kept", "the same; the adapter adds the first token, which LitGPT does not return", "Σ min(p, q)")),
     version=version, load=load, decode=decode,
     installs=(("torch==2.15.0", "litgpt==0.5.13"),), size="6 GB", time="2 minutes", sequences=2_000, long=20,
     options=("temperature", "top_k", "top_p"), ends=True, folders=True)

@@ -1,4 +1,4 @@
-"""llama.cpp's server in this process, by xllamacpp."""
+"""Adapter of llama.cpp: its server in this process, by xllamacpp."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def speculate(speculative: Any, settings: Settings, kinds: Any) -> None:
     speculative.types = [getattr(kinds, f"COMMON_SPECULATIVE_TYPE_{settings.way.upper()}")]
     if settings.way == "ngram_mod":
         speculative.ngram_mod.n_match, speculative.ngram_mod.n_max, speculative.ngram_mod.n_min = NGRAM, settings.gamma, 1
-    elif settings.way != "ngram_cache":  # which has its own sizes
+    elif settings.way != "ngram_cache":  # the cache has its own sizes
         ngram = getattr(speculative, settings.way)
         ngram.size_n, ngram.size_m, ngram.min_hits = NGRAM, settings.gamma, 1
 
@@ -60,7 +60,7 @@ def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iter
         if settings.logp or settings.ends:
             said = answer["choices"][0]["logprobs"]["content"]
             ids = [one["id"] for one in said]
-            # For verified tokens the server returns 0 and no likely tokens. The others were decoded alone, which tells nothing about
+            # For verified tokens the server returns 0 and no likely tokens. The others were decoded alone, so they do not show
             # speculation.
             logp = [[None if settings.gamma else one["logprob"] for one in said]]
         # For tables ids are letters, and the end of text has no letter; for other models the server returns no ids.

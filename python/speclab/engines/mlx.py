@@ -1,4 +1,4 @@
-"""Apple's MLX on a CPU, by mlx-lm: a draft model."""
+"""Adapter of Apple's MLX on a CPU, by mlx-lm, with a draft model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenVINO GenAI's ContinuousBatchingPipeline, in 32 bits, so that rounding has no part in what it emits."""
+"""Adapter of OpenVINO GenAI: its ContinuousBatchingPipeline, in 32 bits, so that rounding does not affect emitted tokens."""
 
 from __future__ import annotations
 

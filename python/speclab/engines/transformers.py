@@ -1,4 +1,4 @@
-"""Hugging Face transformers: assisted generation and prompt lookup, in 64 bits."""
+"""Adapter of Hugging Face transformers: assisted generation and prompt lookup, in 64 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""vLLM on a CPU, eager, float32."""
+"""Adapter of vLLM on a CPU, eager, float32."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def counts(engine: Any) -> dict[str, int]:
 
 
 def generated(engine: Any, prompts: list[list[int]], parameters: Any, at_once: int) -> list[list[int]]:
-    """The text after each prompt; a new request begins when another one ends."""
+    """The text after each prompt; a request starts when another one ends."""
     found: dict[str, list[int]] = {}
     waiting = iter(enumerate(prompts))
     running = 0
@@ -58,7 +58,7 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     # Without their own seeds, requests would share the engine's generator.
     parameters = vllm.SamplingParams(temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p,
                                      max_tokens=tokens, ignore_eos=True, detokenize=False)
-    # The engine's counts are totals of such a batch.
+    # The counts below are totals over such a batch.
     batch = max(16, settings.slots)
     for first in range(numbers.start, numbers.stop, batch):
         before = counts(engine)

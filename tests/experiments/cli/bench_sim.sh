@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench: a suite and some rows of it; no times are asserted
+# Tests bench: a suite and some of its rows. No times are checked.
 # usage: bench_sim.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

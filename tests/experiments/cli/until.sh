@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# simulation.until: a cell is one shard's, and shards give the bytes of one process; verbs that would not mean it refuse it.
+# Tests simulation.until: each cell belongs to one shard, shards give the bytes of one process, and verbs that cannot use it refuse it.
 # usage: until.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,4 +1,4 @@
-/* Another project's C program: the kernels' sizes need no GPU. */
+/* Another project's C program: computes the kernels' sizes, which needs no GPU. */
 #include <speclab_kernels.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// Another project's first program: Eq. 1 beside a simulation, and the target steps a token of requests that
-// differ.
+// Another project's program: compares Eq. 1 with a simulation, and computes target steps per token for
+// requests that differ.
 #include <cstdio>
 #include <speclab/analysis/theory/theorems.hpp>
 #include <speclab/serving/queues/benchmark_size.hpp>

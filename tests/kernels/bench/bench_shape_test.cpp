@@ -96,7 +96,7 @@ TEST_CASE("the outcome of a tree is what its paths say, and what walks along it 
   CHECK(expected.refusing == doctest::Approx(0.4 * 1.6));
   CHECK(expected.rejecting == doctest::Approx(0.16 * 1.6));
   CHECK(expected.leaves == doctest::Approx(1 - 0.16 * 1.6));
-  // Numbers out of range give no path, and break nothing.
+  // Results out of range give no path and no crash.
   const BenchResults absurd{4, {-5, 77, 2, 4}, {0, 0, 0, 0}, std::vector<std::int32_t>(16, 99)};
   CHECK(outcome_of(tree, absurd).accepted == 0);
 }
@@ -114,7 +114,7 @@ TEST_CASE(
         CAPTURE(method.name);
         EmulatedBatch made(shape, 31);
         const TreeBatch& tree = made.batch.tree;
-        // The batch is one that programs may verify.
+        // The checks accept the batch.
         if (method.branches()) {
           CHECK(tree_error(tree).value_or("") == "");
         } else if (layout_of(method, tree).workspace_bytes == 0) {
@@ -130,7 +130,7 @@ TEST_CASE(
         const BenchOutcome of_paths = outcome_of(draft_plan(shape).tree, results);
         const BenchOutcome met = outcome_of(expected);
         if (method.branches() && method.path_tells() && found.within_band == 0) {
-          // The outcome counted along the reference's walk is that of the paths.
+          // The outcome counted along the reference's walk equals that of the paths.
           CHECK(met.accepted == doctest::Approx(of_paths.accepted));
           CHECK(met.tried == doctest::Approx(of_paths.tried));
           CHECK(met.refused == doctest::Approx(of_paths.refused));

@@ -241,7 +241,7 @@ TEST_CASE("every byte is read, once") {
       };
       CHECK(read() == expected);
       CHECK(executor.loaded_bytes() == from.size() * sizeof(simt::Vector16));
-      // A changed bit shows.
+      // A changed bit is found.
       from.back().word[1] ^= 64U;
       CHECK(read() == (expected ^ 64U));
       from.back().word[1] ^= 64U;

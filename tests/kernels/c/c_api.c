@@ -1,6 +1,5 @@
-/* A C99 program with the shared library: it tests that the header is plain C, and that good and bad
- * arguments are told apart. Device pointers are made up, so that on a machine with a device it launches
- * nothing. */
+/* A C99 program that links the shared library: tests that the header is valid C, and that bad arguments are
+ * refused. Device pointers are made up, so that nothing is launched even on a machine with a device. */
 #include <speclab_kernels.h>
 
 #include <stdio.h>

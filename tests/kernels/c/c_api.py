@@ -3,7 +3,7 @@
 
 usage: c_api.py LIBRARY VERSION NM PACKAGE [WITHOUT_EMULATOR]
 A fifth argument means that the library has no emulator, and must refuse to emulate. If NM does not exist, the tools to read exports are missing.
-Tensors are stand-ins with made-up addresses, so that nothing is launched on a machine with a device.
+Tensors are stubs with made-up addresses, so that nothing is launched even on a machine with a GPU.
 """
 import ctypes
 import subprocess
@@ -40,7 +40,7 @@ class Tensor:
 
 
 class Made(Tensor):
-    """A tensor with these values."""
+    """A stub tensor with these values."""
 
     def __init__(self, values, shape, dtype="torch.int32", c=ctypes.c_int32):
         super().__init__(0, shape, dtype)
@@ -108,7 +108,7 @@ class SharedLibrary(unittest.TestCase):
 
         refused("workspace is null", workspace=None)
         refused("workspace_bytes is", spare=-1)
-        refused("addresses and uniforms are null", uniforms=None)
+        refused("addresses, uniforms and seeds are null", uniforms=None)
         refused("accepted .* overlaps next", next=tensors()["accepted"])
         refused("target.request_stride is 4000",
                 target=Tensor(0, (8, 5, 1000), "torch.bfloat16", (4000, 1000, 1)))

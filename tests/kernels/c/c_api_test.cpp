@@ -116,7 +116,7 @@ TEST_CASE("a batch through the C interface is decided as the same batch in C++")
       CHECK(logits.flags[4] == speclab_length_out_of_range);
       results.push_back(next);
     }
-    // If a field of a rule were dropped on the way, two of these would be the same.
+    // If a field of a rule got lost, two of these results would be equal.
     for (std::size_t i = 0; i < results.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) CHECK(results[i] != results[j]);
     }
@@ -324,7 +324,7 @@ TEST_CASE("what engines have arrives: layouts, formats, ties, masks, seeds, bonu
   };
   std::vector<std::vector<std::uint32_t>> results;
   for (const Change& change : changes) results.push_back(decided(change));
-  // If a field were dropped on the way, its results would be the first ones.
+  // If a field got lost, its results would equal the first ones.
   for (std::size_t i = 1; i < results.size(); ++i) {
     CAPTURE(i);
     CHECK(results[i] != results[0]);
@@ -474,7 +474,7 @@ TEST_CASE("trees through the C interface: mistakes are told") {
   refused("reserved is 1");
   tree.reserved = 0;
   batch.method = speclab_block;
-  refused("leave that of the batch token");
+  refused("rule.method of the batch must be token");
   batch.method = speclab_token;
   batch.struct_size = 215;
   refused("sizeof(speclab_verify_batch)");

@@ -50,8 +50,8 @@ class FuzzTrees {
     return std::uniform_int_distribution<std::int32_t>(least, most)(random_);
   }
 
-  /// Replaces given sums by right ones: those of fuzz_verification, some of them scaled, give rows whose sum
-  /// is not 1, for which it is not defined what siblings leave.
+  /// Replaces given sums by correct ones. fuzz_verification scales some of them, which gives rows whose sum
+  /// is not 1; for such rows, what siblings leave is undefined.
   void make_sums(const FuzzBatch& fuzz, bool of_target) {
     View<const float>& given = (of_target ? tree.batch.target_options : tree.batch.draft_options).log_sum_exp;
     if (given == nullptr) return;
@@ -99,8 +99,8 @@ class FuzzTrees {
     tree.draft_row = {rows_.data(), nullptr, 0, 1};
   }
 
-  /// Draws each token from the draft's row after the parent, as far as the row has probability left; some ids
-  /// are out of range, some equal.
+  /// Draws each token from the draft's row after the parent, while the row has probability left; some ids are
+  /// out of range, some equal.
   void make_drafted() {
     for (std::int32_t request = 0; request < tree.batch.requests; ++request) {
       for (std::int32_t node = 0; node < tree.batch.gamma; ++node) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench kernels: tests all that needs no GPU.
+# Tests the parts of bench kernels that need no GPU.
 # usage: bench_kernels.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

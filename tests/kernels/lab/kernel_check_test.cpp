@@ -119,7 +119,7 @@ TEST_CASE("planted faults are found by the tests of distributions") {
       CHECK(p > p_value_bound);
     }
   }
-  // A result without a token fails the test, and refutes no rule.
+  // A result without a token fails the test, but does not refute a rule.
   const BatchRunner without_token = reference_with([](const VerifyBatch& batch, std::int32_t i) {
     if (i == 7) batch.next[i] = invalid_token;
   });

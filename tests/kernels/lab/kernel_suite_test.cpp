@@ -171,7 +171,7 @@ TEST_CASE("noise is found at which target and draft overlap as wanted") {
     how.noise = noise_for_overlap(how, 20000, alpha);
     const MadeDistributions distributions =
         made_distributions(info_of(KernelWorkload::chains), how, 20000, Dtype::bf16, {});
-    // These are other rows, and rounded: the overlaps of rows of 20,000 ids differ by about a hundredth.
+    // Measured on other rows, after rounding: the overlaps of rows of 20,000 ids differ by about a hundredth.
     CHECK(std::abs(distributions.overlap - alpha) < 0.03);
     CHECK(distributions.sigmoid_distance > 0);
     CHECK(distributions.fused_distance > 0);

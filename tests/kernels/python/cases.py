@@ -1,8 +1,8 @@
 """Makes batches of verification and their distributions, and tests them.
 
 Distributions: N requests have the same rows, and drafted tokens are drawn from the draft. Then the token at each position has the target's
-distribution given that all before it were accepted, and the number accepted has a geometric-like one. Null: this holds. Each p-value is
-compared with 1e-9. Power: a planted fault draws from the target instead of the residual after a rejection; at N = 20,000 and more
+distribution given that all before it were accepted, and the number accepted has the distribution that follows from acceptance at each position.
+Null: this holds. Each p-value is compared with 1e-9. Power: a planted fault draws from the target instead of the residual after a rejection; at N = 20,000 and more
 its p-value is below 1e-100.
 """
 import math

@@ -58,7 +58,7 @@ struct LastBlock : simt::KernelOf<Numbers, 64, 1> {
   }
 };
 
-/// The fence comes before the write that it should hand on.
+/// The fence comes before the write instead of after it.
 struct LateWrite : simt::KernelOf<Numbers, 32, 1> {
   static constexpr const char* name = "late write";
   void operator()(const Numbers& args) const {

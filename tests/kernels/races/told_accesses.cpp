@@ -1,6 +1,6 @@
-// Defines the functions that code compiled with -fsanitize=thread calls, without ThreadSanitizer's own
-// library: it hands accesses to the detector of the emulated thread that makes them. The names and arguments
-// are the compiler's (GCC's ThreadSanitizer instrumentation).
+// Replaces ThreadSanitizer's library: defines the functions that code compiled with -fsanitize=thread calls,
+// and reports accesses to the detector of the emulated thread that makes them. Names and arguments are those
+// of GCC's ThreadSanitizer instrumentation.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,5 @@
-// Tests that the emulator finds the faults it exists to find: each is planted beside the correct kernel.
+// Tests that the emulator finds faults of each kind that it checks: each is planted beside the correct
+// kernel.
 #include "kernels/simt/emulator.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Stored tables and plain loops for tests of the simulating kernels. The loops know nothing of slots, states
-// or launches, apart from the code that prepares them.
+// Stored tables and simple loops for tests of the simulating kernels. Apart from the code that prepares them,
+// the loops have no slots, states or launches.
 #pragma once
 
 #include <algorithm>
@@ -144,8 +144,8 @@ inline RoundCounts empty_counts(const RunShape& shape, bool tables) {
   return counts;
 }
 
-/// The definition: round r of a trial takes word r % 2 of block r / 2, and accepts the largest number k <=
-/// gamma of tokens with word < alpha^k 2^64.
+/// The definition of the results: round r of a trial takes word r % 2 of block r / 2, and accepts the largest
+/// number k <= gamma of tokens with word < alpha^k 2^64.
 inline RoundCounts plain_loop(const IidRun& run) {
   const RunShape& shape = run.shape;
   RoundCounts counts = empty_counts(shape, false);
@@ -195,7 +195,7 @@ RoundCounts plain_loop(const PairInMemory<Rule>& pair) {
   return counts;
 }
 
-/// Compares all but the blocks, which plain loops of acceptance draws do not count.
+/// Compares everything except the block counts, which the simple loops do not count for acceptance draws.
 inline bool same_counts(const RoundCounts& a, const RoundCounts& b) {
   return a.gamma == b.gamma && a.lengths == b.lengths && a.overlap == b.overlap && a.partial == b.partial;
 }

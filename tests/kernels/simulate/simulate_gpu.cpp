@@ -1,4 +1,4 @@
-// Compares the simulating kernels on a GPU with plain loops and the emulator, all counts bit for bit; then
+// Compares the simulating kernels on a GPU with simple loops and the emulator, all counts bit for bit; then
 // measures their speed and compares it with the targets. Ends with status 77 (skipped) if there is no device.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Compares the simulating kernels in the emulator with plain loops, all counts bit for bit. Overlaps depend
-// on every context visited, so that a single different token would show.
+// Compares the simulating kernels in the emulator with simple loops, all counts bit for bit. Overlaps depend
+// on every context visited, so a single different token would be found.
 #include "kernels/simulate/simulate.hpp"
 
 #include <doctest/doctest.h>
@@ -202,7 +202,7 @@ TEST_CASE("who stops has whole launches") {
   const RoundCounts few = simulate_emulated(pair.run, stop_at(1000));
   CHECK(few.partial);
   CHECK(rounds_of(few) == 1200);
-  // After the last launch nothing is left to stop.
+  // After the last launch there is nothing to stop.
   const IidRun short_run{{.seed = 1, .trials = 1, .length = 10, .batches = 2, .gamma = 3}, 0.5};
   CHECK(!simulate_emulated(short_run, [](std::uint64_t) { return false; }).partial);
 }
@@ -237,7 +237,7 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
   CHECK(differs([](Pair& pair) { std::swap(pair.run.starts[0], pair.run.starts[1]); }));
   CHECK(differs([](Pair& pair) { pair.run.starts.pop_back(); }));
   CHECK(differs([](Pair& pair) { ++pair.overlap[3]; }));
-  // Faults in every part: cuts of one context's five tokens.
+  // Planted faults in every part: the cuts of the slots of one context's five tokens.
   for (const std::size_t part : {0, 1, 2}) {
     CHECK(differs([part](Pair& pair) {
       for (std::size_t i = 0; i < 5; ++i) pair.slots[(part * 5 + 2) * 8 + i].cut ^= 1U << 31U;

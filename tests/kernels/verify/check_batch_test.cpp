@@ -132,19 +132,19 @@ TEST_CASE("every mistake is found, named, and told with its value") {
          c.batch.ties = Ties::lowest;
          c.batch.target_options.temperature = c.batch.target_options.log_sum_exp = region<float>(7);
        }},
-      {"target.kind is probabilities, and top_k, top_p or min_p are given: what they cut off must be 0",
+      {"target.kind is probabilities, and top_k, top_p or min_p are given: the rows must already be 0",
        [](Call& c) {
          c.batch.target.kind = RowKind::probabilities;
          c.batch.top_p = region<float>(7);
        }},
-      {"target_options.log_sum_exp is given, and so are top_k, top_p or min_p",
+      {"target_options.log_sum_exp and top_k, top_p or min_p are given",
        [](Call& c) { c.batch.min_p = c.batch.target_options.log_sum_exp = region<float>(7); }},
-      {"cluster: takes cut-offs, and finds none",
+      {"cluster: takes cut-off logits, but does not compute them from top-k, top-p or min-p",
        [](Call& c) {
          c.implementation = Implementation::cluster;
          c.batch.top_k = region<std::int32_t>(7);
        }},
-      {"wagner-sigmoid: takes cut-offs, and finds none",
+      {"wagner-sigmoid: takes cut-off logits, but does not compute them from top-k, top-p or min-p",
        [](Call& c) {
          c.implementation = Implementation::wagner_sigmoid;
          c.batch.top_k = region<std::int32_t>(7);
@@ -181,7 +181,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"drafted is null", [](Call& c) { c.batch.drafted = nullptr; }},
       {"accepted is null", [](Call& c) { c.batch.accepted = nullptr; }},
       {"next is null", [](Call& c) { c.batch.next = nullptr; }},
-      {"addresses and uniforms are null", [](Call& c) { c.batch.uniforms = nullptr; }},
+      {"addresses, uniforms and seeds are null", [](Call& c) { c.batch.uniforms = nullptr; }},
       {"addresses and uniforms are both given",
        [](Call& c) { c.batch.addresses = region<RandomAddress>(7); }},
       {"seeds are given besides addresses or uniforms",
@@ -190,7 +190,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
        [](Call& c) { c.batch.uniforms = nullptr, c.batch.seeds = region<std::uint64_t>(7); }},
       {"lengths and cumulative are both given",
        [](Call& c) { c.batch.lengths = c.batch.cumulative = region<std::int32_t>(7); }},
-      {"mask has no strides: they count words, and a row has 4",
+      {"mask has no strides: give them in words; a row has 4",
        [](Call& c) { c.batch.mask = region<std::uint32_t>(7); }},
       {"draft.data is null: draft_options are given",
        [](Call& c) { c.batch.draft = {}, c.batch.draft_options.cutoff = region<float>(7); }},
@@ -198,7 +198,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"target.row_stride is 99, but a row has vocab = 100", [](Call& c) { c.batch.target.row_stride = 99; }},
       {"draft.row_stride is -100", [](Call& c) { c.batch.draft.row_stride = -100; }},
       {"draft.request_stride is 0", [](Call& c) { c.batch.draft.request_stride = 0; }},
-      // There is room for gamma rows instead of gamma + 1, a fault that two peers had.
+      // There is room for gamma rows instead of gamma + 1, a fault that two other libraries had.
       {"target.request_stride is 400 and target.row_stride 100",
        [](Call& c) { c.batch.target.request_stride = 400; }},
       {"request_stride of 500 or more", [](Call& c) { c.batch.target.request_stride = 499; }},

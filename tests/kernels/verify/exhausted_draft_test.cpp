@@ -1,5 +1,5 @@
-// Siblings without replacement whose first has nearly all of the draft and is refused: what is left of the
-// draft is summed, and not the difference of two rounded numbers.
+// Tests siblings drawn without replacement, where the first has nearly all of the draft's probability and is
+// refused. The rest of the draft must be summed: the difference of two rounded numbers would be inaccurate.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,8 +18,9 @@ namespace {
 constexpr Token heavy = 7;
 constexpr double exhausted_band = 1e-5;
 
-/// The draft has all but about vocab e^rest on one id, which the target hardly has. Both rows of the context
-/// and of the second child are so. `alike`: the other ids have the same shares of what is left in both.
+/// Gives one id, which hardly has any target probability, all of the draft's probability except about vocab
+/// e^rest, in both rows of the context and of the second child. `alike`: the other ids have the same shares
+/// of the rest in both models.
 void exhaust(TreeLogits& logits, float rest, bool alike) {
   for (std::int32_t request = 0; request < logits.batch.requests; ++request) {
     for (const std::int32_t position : {0, 2}) {
@@ -37,7 +38,7 @@ void exhaust(TreeLogits& logits, float rest, bool alike) {
   for (std::int32_t request = 0; request < logits.batch.requests; ++request) logits.draw_tree(request);
 }
 
-/// The probability with which a second sibling is accepted once the heavy id is refused.
+/// Returns the probability that a second sibling is accepted once the heavy id is refused.
 double accepted_of_rest(TreeLogits& logits, std::int32_t request) {
   std::vector<double> p;
   std::vector<double> q;
@@ -70,13 +71,14 @@ TEST_CASE("a refused sibling that had nearly all of the draft leaves the law of 
         logits.run();
         int within = 0;
         CHECK(logits.different_from(expected, exhausted_band, &within) == 0);
-        // Rounding decides few requests; of long rows more, since a refusal leaves little of the target, too.
+        // Rounding decides few requests, and more with long rows, where a refusal leaves little of the
+        // target, too.
         CHECK(within < (vocab == 30 ? requests / 10 : requests));
         const auto path = logits.path;
         logits.run(simt::Order::shuffled);
         CHECK(logits.path == path);
         if (how == Drafting::traversed || rest > -33 || vocab > 100) continue;
-        // By the closed form, over the requests: seven standard deviations.
+        // Expectation over the requests, by the closed form; the bound is seven standard deviations.
         double wanted = 0;
         double variance = 0;
         int second = 0;

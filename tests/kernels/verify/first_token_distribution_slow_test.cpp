@@ -1,6 +1,5 @@
-// Tests the distribution of the first token that verification kernels emit, over many requests with the same
-// rows: that of exact kernels is the target's, that of the sigmoids the one that sigmoid_distribution.hpp
-// computes.
+// Tests the distribution of the first token over many requests with the same rows: exact kernels have the
+// target's, the sigmoid approximation the one that sigmoid_distribution.hpp computes.
 #include <doctest/doctest.h>
 
 #include <cstdint>

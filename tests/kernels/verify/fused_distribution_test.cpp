@@ -1,4 +1,4 @@
-// Tests what single precision does to the output distribution, at the vocabularies of real models.
+// Tests how single precision changes the output distribution, at the vocabularies of real models.
 #include "kernels/verify/fused_distribution.hpp"
 
 #include <doctest/doctest.h>

@@ -101,8 +101,8 @@ TEST_CASE("bytes of an id, in numbers of 4 bytes, beside what the originals move
     CHECK(baseline == 6 * gamma + 10);
     CHECK(exact == 10 * gamma + 7);
     CHECK(sigmoid == 4 * gamma + 4);
-    // The originals move 8 gamma + 20 with PyTorch's softmaxes, 10 gamma + 12, and 7 gamma + 12. None of our
-    // stand-ins is slower.
+    // The originals move 8 gamma + 20 with PyTorch's softmaxes, 10 gamma + 12, and 7 gamma + 12. Our versions
+    // of them move no more.
     CHECK(baseline < 8 * gamma + 20);
     CHECK(exact < 10 * gamma + 12);
     CHECK(sigmoid < 7 * gamma + 12);

@@ -191,7 +191,7 @@ TEST_CASE(
     }
     // At a hundredth of the scale verification corrects little more.
     CHECK(sigmoid_total_variation(target, draft, -10, 10) > 0.95 * of_draft);
-    // A counter-test: close to an exponential, the sigmoid does correct.
+    // As a check of this test: a sigmoid close to an exponential does correct.
     CHECK(sigmoid_total_variation(target, draft, 4, 5) < 0.95 * of_draft);
   }
   run_emulated(Implementation::wagner_sigmoid, logits.batch);

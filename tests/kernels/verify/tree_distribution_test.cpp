@@ -1,5 +1,6 @@
-// Tests the law of two tokens after verification of trees whose target depends on the token before: exactly,
-// by enumeration of core's program, and over many requests in the emulator. A fault is planted in each.
+// Tests the joint distribution of two tokens after verification of trees whose target depends on the token
+// before: exactly, by enumeration of core's program, and over many requests in the emulator. A fault is
+// planted in each.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -70,7 +71,7 @@ struct MarkovTree {
     }
   }
 
-  /// Returns the first two tokens; if verification emits one, plain decoding draws the second.
+  /// Returns the first two tokens; if verification emits one, the second is drawn from the target.
   template <class Random>
   std::size_t pair_of(std::int32_t node, Token next, Random& random) const {
     Token first = next;
@@ -86,7 +87,7 @@ struct MarkovTree {
   }
 };
 
-/// Tests siblings against the target as it was before any was refused: a fault that serving engines had.
+/// Tests siblings against the target before any refusal: a fault that serving engines had.
 struct StaleSiblings : DrawnSiblings<double> {
   OwnedRow<double> whole;
 
@@ -216,9 +217,10 @@ double largest_difference(const LawRow& a, const LawRow& b) {
 
 }  // namespace
 
-// Null: two tokens have the law of plain decoding; false alarms at p_value_bound. Pearson's statistic and the
-// tails of classes that expect less than ten. Power against a fault (siblings tested against an unupdated
-// target; a reach that refusals do not lower): above 1 - 1e-9, planned from that fault's exact law.
+// Null: two tokens have the target's joint distribution; false alarms at p_value_bound. Pearson's statistic
+// and the tails of classes that expect less than ten. Power against a fault (siblings tested against an
+// unupdated target; a reach that refusals do not lower): above 1 - 1e-9, planned from that fault's exact
+// distribution.
 TEST_CASE("two tokens after verification of trees have the target's law, and those of a fault have not") {
   const MarkovRows target = markov_rows(12);
   const MarkovRows draft = markov_rows(13);

@@ -1,4 +1,4 @@
-// Tests options and bytes of tree verification, and which batches are refused.
+// Tests the options and bytes of tree verification, and the batches that it refuses.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -230,8 +230,8 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         return counted;
       };
       const double counted = counted_of_run();
-      // Reading the rows of all nodes once would be more than that, and so is what fused verification of a
-      // chain of as many tokens reads.
+      // Reading the rows of all nodes once, or fused verification of a chain of as many tokens, would read
+      // more.
       if (keeps && how != Drafting::traversed) CHECK(counted < 3 * 9 * row);
       CHECK(counted < traffic_of(Implementation::fused, logits.batch, {0, 1}).read);
       if (!keeps) continue;
@@ -289,7 +289,7 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
   static const float half = 0.5F;
   static const Token bonus[2]{};
   static float logs[18];
-  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "method of their own");
+  unsupported([](TreeBatch& t) { t.batch.rule.method = KernelRule::block; }, "trees have their own method");
   unsupported([](TreeBatch& t) { t.batch.top_p = {&half, nullptr, 0, 0}; }, "top_p");
   unsupported([](TreeBatch& t) { t.batch.bonus = bonus; }, "bonus");
   unsupported([](TreeBatch& t) { t.batch.log_probabilities = logs; }, "logarithms");

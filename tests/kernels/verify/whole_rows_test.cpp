@@ -1,4 +1,4 @@
-// Tests the exact programs that work on whole rows: decisions, bits, edges.
+// Tests the exact programs that keep complete rows in scratch: decisions, bits, edges.
 #include <doctest/doctest.h>
 
 #include <algorithm>

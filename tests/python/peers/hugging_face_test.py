@@ -1,5 +1,5 @@
-"""speclab.hf and python/examples/assisted_generation.py on small Llama models with random weights, made here. Skipped by name
-where torch or transformers is not installed."""
+"""Tests speclab.hf and python/examples/assisted_generation.py on small Llama models with random weights, made here. Skipped by name
+if torch or transformers is not installed."""
 
 import csv
 import importlib.util
@@ -31,7 +31,7 @@ def llama(seed, vocab=4, hidden=16, ends=None):
 
 @pytest.fixture(scope="module")
 def pair():
-    """Far apart, and the target ends texts: total variation of their first rows about .3."""
+    """A target that ends texts, and a very different draft: the total variation of their first rows is about .3."""
     return llama(1, ends=ENDS), llama(2, ends=ENDS)
 
 
@@ -51,7 +51,7 @@ def example():
 
 
 def test_recording(pair, tmp_path):
-    """Log-probabilities are those of whole forward passes; the text fits its columns; alpha is that of rows."""
+    """Log-probabilities equal those of forward passes over the whole text; the text fits its columns; alpha equals that of rows."""
     before = torch.random.get_rng_state()
     made = speclab.hf.record(*pair, [[1, 3], [1]], tmp_path / "pair.csv", sequences=40, tokens=50, temperature=0.8, seed=3)
     assert (torch.random.get_rng_state() == before).all()
@@ -87,7 +87,7 @@ def test_one_logic(pair, tmp_path):
     mine, script = (list(csv.DictReader((tmp_path / name).open(encoding="utf-8"))) for name in ("mine.csv", "script.csv"))
     whole = ["sequence", "position", "token"]
     assert [[row[key] for key in whole] for row in mine] == [[row[key] for key in whole] for row in script]
-    # Another process may sum in another order: its thread count and alignment of memory are its own.
+    # Another process may sum in another order, because its thread count and alignment of memory differ.
     for key in mine[0].keys() - whole:
         assert [float(row[key]) for row in mine] == pytest.approx([float(row[key]) for row in script], abs=1e-5)
 
@@ -138,13 +138,13 @@ def test_generate_with_an_assistant(pair):
 
 
 def test_generate_that_samples_otherwise_is_found(pair):
-    """With top-k, and at another temperature: false-alarm rate 1e-6 of each."""
+    """Sampling with top-k, and at another temperature, is found; false-alarm rate 1e-6 of each."""
     for options in ({"top_k": 2}, {"custom_generate": example()(pair[1], gamma=2, temperature=4.0)}):
         assert speclab.hf.check_generate(pair[0], None, tokens=2, samples=300, **options).different
 
 
 def forgets(draw, target, draft, drafted):
-    """The residual is forgotten."""
+    """A rule that forgets the residual."""
     for i, x in enumerate(drafted):
         if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
             return i, draw.categorical(target[i])
@@ -168,7 +168,7 @@ def test_classes_of_a_large_vocabulary():
         return assistant.generate(input_ids, do_sample=True, top_k=0, max_length=generation_config.max_length)
 
     for options, different in (({}, False), ({"custom_generate": example()(assistant, gamma=2)}, False), ({"custom_generate": of_assistant}, True)):
-        # With the assistant given, tokens are ordered by what it would draft too often.
+        # With an assistant, tokens are ordered by how much too often it drafts them.
         if options:
             options["custom_generate"] = ignoring_assistant(options["custom_generate"])
             result = speclab.hf.check_generate(model, assistant, tokens=3, samples=300, **options)
@@ -185,7 +185,7 @@ def ignoring_assistant(decode):
 
 
 def test_law_of_a_table():
-    """The law that the null is about, beside products of rows."""
+    """The distribution under the null equals products of rows."""
     model = llama(6, ends=ENDS)
     law = speclab.hf._law(model, [1], 4, 2, 0.7)
     with torch.no_grad():

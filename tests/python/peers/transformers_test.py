@@ -1,5 +1,5 @@
-"""transformers' verification of drafted tokens, `_speculative_sampling`, under check_sampler. Skipped by name where torch or
-transformers is not installed."""
+"""Tests transformers' verification, `_speculative_sampling`, with check_sampler. Skipped by name if torch or transformers is not
+installed."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ DRAFT = np.array([[0.2, 0.3, 0.5], [0.4, 0.3, 0.3], [0.3, 0.6, 0.1]])
 
 
 def of_transformers(**options):
-    """As the generation loop calls it: logits of one sequence, in float32."""
+    """Calls it as the generation loop does: with logits of one sequence, in float32."""
 
     def sampler(target, draft, drafted):
         ids = torch.tensor(drafted)[None]
@@ -30,7 +30,7 @@ def of_transformers(**options):
         try:
             tokens, _ = sampling(ids, draft_logits, len(drafted), target_logits, **options)
         except TypeError:
-            # Releases before 5.
+            # for releases before 5
             tokens, _ = sampling(ids, draft_logits, len(drafted), target_logits, False, **options)
         return tokens[0].tolist()
 
@@ -47,7 +47,7 @@ def test_standard_sampling():
 
 
 def ensemble(weight):
-    """The computation of the option assistant_ensemble_weight, as a rule."""
+    """A rule that does what the option assistant_ensemble_weight does."""
 
     def ensemble(draw, target, draft, drafted):
         for i, x in enumerate(drafted):
@@ -59,8 +59,8 @@ def ensemble(weight):
 
 
 def test_ensemble_is_another_distribution():
-    """Documented as biased; found by the test, and by enumeration with a counterexample. The sampler has the law of the
-    rule that is enumerated."""
+    """The option is documented as biased. The test finds it, and so does enumeration, with a counterexample. The sampler has the
+    distribution of the enumerated rule."""
     torch.manual_seed(2)
     try:
         result = speclab.check_sampler(of_transformers(assistant_ensemble_weight=0.5), TARGET, DRAFT, 1, total_variation=0.05)

@@ -1,7 +1,7 @@
-"""The samplers of vLLM that are PyTorch alone: rejection and typical acceptance of its first engine (up to 0.8 or so), and greedy
-rejection of the second (0.7), read from the installed package's files without importing the package, which wants a GPU's
-libraries. Skipped by name where torch or vllm is not installed, and where a release verifies by Triton kernels only. Of a
-wheel installed by `pip install --no-deps` the files are enough."""
+"""Tests vLLM's samplers that need only PyTorch: rejection and typical acceptance of its first engine (up to about 0.8), and greedy
+rejection of the second (0.7). They are read from the installed package's files, because importing the package needs a GPU's
+libraries; `pip install --no-deps` suffices. Skipped by name if torch or vllm is not installed, or if the release verifies by Triton
+kernels only."""
 
 import importlib.metadata
 import importlib.util
@@ -43,7 +43,7 @@ def version():
 
 
 def load(monkeypatch, path):
-    """The module in a file of vllm, with what it asks of the rest of the package; skipped where that is not enough."""
+    """The module in a file of vllm, with stubs for the rest of the package; skips the test if they do not suffice."""
     if not (FOLDER / path).exists():
         pytest.skip(f"vllm {version()} has no {path}")
     if "triton" in (FOLDER / path).read_text():
@@ -83,7 +83,7 @@ def load(monkeypatch, path):
 
 
 def as_sampler(made, name):
-    """Under check_sampler, a batch a call; the bonus token is drawn beforehand, as its caller does."""
+    """A sampler for check_sampler, one batch per call; it draws the bonus token beforehand, as vLLM's caller does."""
     for count in ("num_accepted_tokens", "num_emitted_tokens"):
         setattr(made, count, torch.tensor(0))
     with_bonus = "target_with_bonus_probs" in inspect.signature(made.forward).parameters
@@ -114,7 +114,7 @@ def test_rejection_sampler(monkeypatch, case):
 
 
 def test_a_fault_would_be_found(monkeypatch):
-    """The same class, with the residual forgotten: corrections are drawn from the target's row."""
+    """The same class without the residual: corrections are drawn from the target's row."""
     module = load(monkeypatch, REJECTION)
     made = module.RejectionSampler()
     made._get_recovered_probs = lambda target, draft: target.clone()
@@ -123,7 +123,7 @@ def test_a_fault_would_be_found(monkeypatch):
 
 
 def typical(threshold, scale):
-    """The documentation of vllm, as a rule: accept above min(threshold, scale exp(-entropy)), correct by the argmax."""
+    """The rule in vllm's documentation: accept above min(threshold, scale exp(-entropy)), correct by the argmax."""
 
     def typical(draw, target, draft, drafted):
         for i, x in enumerate(drafted):
@@ -136,7 +136,7 @@ def typical(threshold, scale):
 
 
 def test_typical_acceptance_is_another_distribution(monkeypatch):
-    """Documented as such: found by the test and, for the rule that it follows decision by decision, by enumeration."""
+    """It is documented as such. The test finds it, and enumeration refutes a rule that makes the same decisions."""
     module = load(monkeypatch, TYPICAL)
     made = module.TypicalAcceptanceSampler(posterior_threshold=0.35, posterior_alpha=0.6)
     sampler, rule = as_sampler(made, "TypicalAcceptanceSampler"), typical(0.35, 0.6)
