@@ -1,5 +1,4 @@
-// Maps rules to their verification in terms of totals or of few numbers, and to the tokens that they draft
-// for it.
+// Maps each rule to its verification without dense rows, and to the shape of its drafts.
 #pragma once
 
 #include <concepts>

@@ -287,7 +287,7 @@ void row_of_logits(std::span<const float> logits, const Adjustment& how, std::ve
   const bool cut = how.top_k > 0 && static_cast<std::size_t>(how.top_k) < logits.size();
   if (how.temperature > 0 && !cut) {
     softmax_of_logits(logits, how.temperature, row);
-    // A NaN has no rank, and must not be removed: sampling from the row has to report it.
+    // A NaN stays in the row, so that sampling reports it.
     if (how.top_p < 1 && !std::isnan(row.front())) keep_share(how.top_p, row);
     return;
   }
