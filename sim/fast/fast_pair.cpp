@@ -60,7 +60,7 @@ class NgramDecoder final : public FastDecoder {
 };
 
 /// The form in which a pair is prepared: tables of each context's decisions (stored), n-grams with decisions
-/// from two probabilities (pointwise), or rows in the order of target over draft (whole_rows).
+/// from two probabilities (pointwise), or full rows by target / draft (whole_rows).
 enum class FastForm { none, stored, pointwise, whole_rows };
 
 FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
@@ -114,7 +114,8 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
   const auto rounds = static_cast<double>(simulation.total());
   if (target.table() != nullptr) {
-    // Preparing a context's rows costs about as much as eight plain rounds, each of which reads several rows.
+    // Preparing a context's rows costs about as much as eight rounds of sim/decode.hpp, each of which reads
+    // several rows.
     const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
     return rounds >= 8 * static_cast<double>(contexts);
   }

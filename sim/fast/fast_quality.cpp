@@ -8,7 +8,7 @@ std::optional<std::string> fast_quality_unsupported_reason(const Model& target, 
                                                            const AnyRule& rule,
                                                            const RuleQualityOptions& how) {
   if (how.argmax_target) return "a target that means the argmax of its rows is compared by whole rows";
-  // N-grams visit the same contexts again and again, so the emitted distribution is computed once in each.
+  // N-grams visit the same contexts repeatedly, so the emitted distribution is computed once in each.
   const bool found_by_context =
       rule->accepts_or_replaces() && reads_whole_rows(rule) && pair_kind(target, draft) == PairKind::ngrams;
   if (!how.lossless && !found_by_context)

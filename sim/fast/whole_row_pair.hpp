@@ -1,4 +1,4 @@
-// Prepares pairs for rules that read whole rows (core/fast/whole_row_forms.hpp).
+// Prepares pairs for rules that read full rows (core/fast/whole_row_forms.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class WholeRowDecoder : public FastDecoder {
 enum class PairKind : std::uint8_t { tables, ngrams, truncated_ngrams, other };
 PairKind pair_kind(const Model& target, const Model& draft);
 
-/// Returns whether the rule reads whole rows.
+/// Returns whether the rule is a WholeRowRule.
 bool reads_whole_rows(const AnyRule& rule);
 
 /// Returns whether such a rule can be measured on this pair.

@@ -38,7 +38,7 @@ double GgufModel::cache_bytes(const GgufFacts& facts, const GgufOptions& options
 
 #ifdef SPECLAB_HAS_LLAMA
 
-/// State shared by copies of a model: weights, one session for each thread that asks, and kept rows.
+/// State shared by copies of a model: weights, one session per calling thread, and cached rows.
 class GgufModel::Engine final : public RunsTogether {
  public:
   Engine(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
@@ -142,8 +142,7 @@ class GgufModel::Engine final : public RunsTogether {
     return tokens;
   }
 
-  /// Returns the session that served this thread last, or else a new one, or else the least recently used
-  /// one.
+  /// Returns the last session that this thread used, or else a new one, or else the least recently used one.
   GgufSession& take() {
     std::unique_lock lock(mutex_);
     const auto most = static_cast<std::size_t>(concurrency()) + 1;

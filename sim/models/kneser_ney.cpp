@@ -99,7 +99,7 @@ class Counter {
   std::vector<Key> scratch_;
 };
 
-/// result[n - 1] are the n-grams. The counter is passed by value, so that its memory is free again on return.
+/// result[n - 1] are the n-grams. The counter is passed by value, so that its memory is freed on return.
 template <class Key>
 std::vector<Counts> count_with(Counter<Key> counter, int order) {
   std::vector<Counts> counted(static_cast<std::size_t>(order));

@@ -1,5 +1,5 @@
 // AdaEDL (Agrawal et al. 2024): the entropy H of the draft's row bounds its acceptance from below, roughly,
-// by 1 - sqrt(kappa H). The policy drafts as long as the bound is high enough.
+// by 1 - sqrt(kappa H). The policy drafts while the bound is high enough.
 #pragma once
 
 #include <cmath>
