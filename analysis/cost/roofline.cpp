@@ -10,7 +10,7 @@ namespace {
 
 double heads_by_size(const Transformer& model) { return double(model.heads) * model.head_size; }
 
-/// Returns how many numbers attention reads of a token; an EAGLE-3 head also reads its embedding.
+/// Returns the width of attention's input per token; an EAGLE-3 head also reads the token's embedding.
 double attention_input(const Transformer& model) {
   return (model.head == HeadKind::eagle3 ? 2.0 : 1.0) * model.hidden;
 }
@@ -38,7 +38,7 @@ double attention_parameters(const Transformer& model) {
          latent.rank * heads * (latent.plain + latent.value) + heads * latent.value * hidden;
 }
 
-/// Returns how many numbers a layer's cache stores per token.
+/// Returns the number of values that a layer's cache stores per token.
 double kept_numbers(const Transformer& model) {
   return has_latent(model) ? model.latent.rank + model.latent.rotary : 2.0 * model.kv_heads * model.head_size;
 }
@@ -59,8 +59,8 @@ double router(const Transformer& model) {
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
-/// Returns the parameters of the decoder's layers: `experts` in each layer that has some, and those that all
-/// tokens share.
+/// Returns the parameters of the decoder's layers: `experts` experts in each layer with experts, and all
+/// shared parameters.
 double layer_parameters(const Transformer& model, double experts) {
   // The keys and values of an encoder's source are computed with the prompt.
   const double attention =
@@ -129,13 +129,13 @@ RunWork dflash_work(const Transformer& model, const Run& run, const Precision& p
   const double attention = attention_flops(model) * attended(model, run.context);
   return {.flops = run.batch * (positions * (2 * (layers + context_matrices(model)) + attention) +
                                 run.tokens * 2 * output_matrix(model)),
-          // Keys and values of the block are written, too, although the next round overwrites them.
+          // Counts writing the block's keys and values, although the next round overwrites them.
           .bytes = decoder_parameters(model, 1) * precision.weight_bytes +
                    run.batch * (read_cache(model, run.context, precision) +
                                 2 * positions * written_cache(model, precision))};
 }
 
-/// Returns how many copies of a cache the devices hold: one on each if it cannot be split.
+/// Returns the number of copies of a cache on all devices: one on each if it cannot be split.
 double cache_copies(const Machine& machine, const Transformer& model) {
   return has_latent(model) ? machine.devices : 1;
 }

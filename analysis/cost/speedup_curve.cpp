@@ -50,8 +50,8 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
   return {gamma, closed.reason + fmt::format(" This is the largest considered, {}.", last)};
 }
 
-/// Returns the choice if a round costs 1 + c whatever it drafts, so that more tokens are always better:
-/// `gamma` is 0 or the last, and the limit is 1 / ((1 - alpha) (1 + c)).
+/// Returns the choice if a round costs 1 + c for any gamma, so that more tokens are always better: `gamma` is
+/// 0 or the last, and the limit is 1 / ((1 - alpha) (1 + c)).
 GammaChoice best_of_one_run(const SpeedupCurve& curve, int gamma, double alpha, double c) {
   if (gamma == 0) return {0, "No gamma considered is faster than plain decoding: do not speculate."};
   const std::string reason = "One run drafts all tokens of a round, so that more are always better.";
@@ -139,11 +139,11 @@ SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const Cost
   SpeedupBounds bounds;
   const double c = draft_cost(costs, at);
   const bool iid = curve.by == AcceptanceModel::iid;
-  // The closed forms of alpha suppose free verification.
+  // The closed forms assume free verification.
   const bool by_theorem = iid && constant(costs);
   const bool closed = by_theorem && draft_runs(costs) == DraftRuns::a_token;
   const auto paid = speedup_bound_drafting_paid(alpha, c);
-  // A choice that knows what will be accepted may also draft nothing.
+  // The oracle may also draft nothing.
   bounds.drafting_paid = closed && paid ? std::max(*paid, 1.0) : paid_by_curve(curve, costs, at);
   if (by_theorem) bounds.guaranteed = guaranteed_speedup(alpha, c);
   if (iid) bounds.drafting_free = speedup_bound_drafting_free(alpha);

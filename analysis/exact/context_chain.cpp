@@ -75,7 +75,7 @@ std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
 }
 
 void ChainBuilder::add(const PositionDistribution& distribution) {
-  // The two are one matrix up to the first context where they differ.
+  // `plain` and `bonus` share a matrix up to the first context where they differ.
   if (!chain_.other_plain && distribution.plain != distribution.bonus) chain_.other_plain = chain_.bonus;
   // The successors differ only in their last token.
   successor_ = chain_.contexts[next_];

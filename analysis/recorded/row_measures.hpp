@@ -51,8 +51,8 @@ class RowMeter {
  public:
   /// Measures rows of `vocab` numbers. Each row is normalised: exp of the logits, or the probabilities, over
   /// their sum. Sums use float (double for a row of f64), in parts of some thousand numbers, so that they are
-  /// accurate to about 1e-6. A row that holds NaN, +infinity, a negative probability, or no mass gives
-  /// log_target = NaN.
+  /// accurate to about 1e-6. A row with NaN, +infinity, a negative probability, or sum 0 gives log_target =
+  /// NaN.
   RowMeasures measure(const StoredRow& target, const StoredRow& draft, std::size_t vocab, std::size_t token);
   RowMeter() = default;
   ~RowMeter();

@@ -17,7 +17,7 @@ namespace {
 /// Number of ratios above B, from which the tail is extrapolated: one in 50, within these limits.
 constexpr std::size_t fewest_above = 25;
 constexpr std::size_t max_above = 100;
-/// Possible error, in nats, of entropies of rows in half precision.
+/// Tolerance, in nats, for entropies of rows in half precision.
 constexpr double rounding = 1e-3;
 /// The tail may be heavier than estimated by this many standard errors.
 constexpr double tail_errors = 2.5;
@@ -43,7 +43,7 @@ double log_supermartingale(const std::vector<double>& ratios) {
 
 struct Tail {
   double bound = 1;      // B
-  double allowance = 0;  // bound on the part of the mean that min(q/p, B) leaves out, E[max(0, q/p - B)]
+  double allowance = 0;  // bound on E[max(0, q/p - B)], the part of the mean beyond min(q/p, B)
   bool known = false;
 };
 
@@ -76,7 +76,7 @@ FitVerdict judged(const Interval& interval, bool refuted) {
   return refuted ? FitVerdict::does_not_fit : FitVerdict::fits;
 }
 
-/// Returns the mean of values of any size.
+/// Returns the mean of unbounded values.
 Interval plain_mean(const IntervalUnits& units, const std::vector<double>& values, double confidence) {
   std::vector<double> sums;
   std::vector<double> counts;

@@ -39,7 +39,7 @@ TokensOfPositions tokens_of(const PositionCounts& counts, std::size_t gamma) {
   return out;
 }
 
-/// Rejects at half of the level, since there are two tests.
+/// Tests at half of the level, since there are two tests.
 bool rejected(const LogTest& test) {
   constexpr double level = 0.001;
   return test.p < level / 2;

@@ -179,7 +179,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const std::uint64_t commonest =
       *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
   if (independence == Independence::rounds && total.rounds - commonest < few_rounds) {
-    // All rounds draft the same number: every estimate is then a function of the accepted lengths.
+    // All rounds draft the same number, so every estimate is a function of the accepted lengths.
     const LengthMoments lengths = length_moments(total, longest, confidence);
     const Interval tokens{1 + lengths.mean.estimate, 1 + lengths.mean.low, 1 + lengths.mean.high};
     if (total.drafted > 0) all.push_back({"alpha_drafted", scaled(lengths.mean, 1 / drafted_a_round)});
