@@ -65,7 +65,7 @@ std::string set_arguments(const Values& values) {
 Words only_option(const Values& values) {
   Words names;
   for (const std::string& name : split(values.given("only").value_or(""), ',')) {
-    if (!name.empty()) names.push_back(name);  // A comma at the end of the list leaves an empty name.
+    if (!name.empty()) names.push_back(name);  // a comma at the end of the list leaves an empty name
   }
   return names;
 }

@@ -1,4 +1,4 @@
-// Declares what a verb of the program is. Each verb has its own file and a line in
+// Declares a verb of the program (a subcommand, such as `run`). Each verb has its own file and a line in
 // experiments/cli/all_verbs.cpp.
 #pragma once
 
@@ -76,7 +76,7 @@ struct Verb {
   }
 };
 
-/// Prints on standard error that a signal ended the work early and what became of it (`what`: "nothing was
+/// Prints on standard error that a signal ended the work early, and the consequence `what` ("nothing was
 /// tested"). Returns the exit code.
 int interrupted_exit(const char* what);
 

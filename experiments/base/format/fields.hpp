@@ -1,4 +1,4 @@
-// Descriptions of plain structs. A struct's fields are listed once:
+// Descriptions of structs, for reading and writing JSON. A struct's fields are listed once:
 //     const Typed<Sampling>& sampling_type() {
 //       static const auto type = object<Sampling>(
 //           "sampling", "Sampling options of a model.",
@@ -70,8 +70,8 @@ class ObjectType final : public Type {
   /// Returns the default of a field; null if it has none.
   Json fallback(const Field& field) const;
 
-  /// Parts of `read`, `write` and `schema`, for objects that several descriptions make up: `others` are keys
-  /// that belong to another description.
+  /// Parts of `read`, `write` and `schema`, for objects with several descriptions: `others` are keys of
+  /// another description.
   void refuse_unknown(const Json& json, const std::string& path,
                       const std::vector<std::string>& others) const;
   void read_fields(const Json& json, const std::string& path, void* value) const;
@@ -161,7 +161,7 @@ constexpr IntegerAccess integer_access() {
 }
 
 TypePtr integer_type(double least, double most, IntegerAccess access);
-/// A name and the value for which it stands.
+/// A name and its value.
 using ChoiceName = std::pair<std::string_view, std::int64_t>;
 TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access);
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
@@ -238,7 +238,7 @@ Typed<OrderedMap<T>> map(const Typed<T>& element) {
 
 namespace detail {
 
-/// Finds a member in an object. All members share this one type, which keeps the compile time of a field low.
+/// Finds a member in an object. One type serves all members, to keep the compile time of a field low.
 class MemberAccess {
  public:
   using Find = void* (*)(const MemberAccess&, void* object);

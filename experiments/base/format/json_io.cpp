@@ -40,10 +40,11 @@ std::string reason(const std::string& what) {
   return what;
 }
 
-/// The deepest nesting: far beyond what a config needs, and small enough to copy, print or destroy a document
+/// Maximum nesting: more than a config needs, and small enough to copy, print or destroy a document
 /// recursively.
 constexpr int deepest = 100;
-/// The most keys of one object. Json searches all of them for each key, so that 100,000 would take minutes.
+/// Maximum number of keys of an object. Json searches all of them for each key, so that 100,000 would take
+/// minutes.
 constexpr std::size_t max_keys = 10000;
 
 /// Reads a document without building it and stops if it is nested too deeply. (nlohmann's parser with a

@@ -69,8 +69,7 @@ void check_heat(const Figure& figure, const HeatMap& heat) {
   for (const auto& row : heat.z) require(row.size() == heat.x.size(), figure, "a heat map has a z per x");
 }
 
-/// The most points of a series, and cells along an axis, that are drawn: a screen cannot show more
-/// separately.
+/// Maximum number of drawn points of a series and cells along an axis: a screen cannot resolve more.
 constexpr std::size_t max_points = 500;
 constexpr std::size_t max_cells = 160;
 

@@ -111,7 +111,7 @@ NpyArray parse_npy(std::string_view bytes) {
   array.bytes = std::stoull(found[2]);
   static const std::regex number(R"(\d{1,15})");
   const std::string shape = found[3];
-  // The data that remain bound each further dimension, so that no product overflows.
+  // The remaining data bound each further dimension, so that no product overflows.
   std::uint64_t room = (bytes.size() - begin - header_size) / array.bytes;
   bool is_empty = false;
   for (std::sregex_iterator one(shape.begin(), shape.end(), number), end; one != end; ++one) {

@@ -1,5 +1,5 @@
 // Tests rounds of a recorded text against enumeration in fractions: the joint distribution of text and round
-// lengths for a pair of Markov chains, and the same from two columns of each text.
+// lengths for a pair of Markov chains.
 #include "analysis/recorded/expected_rounds.hpp"
 
 #include <doctest/doctest.h>

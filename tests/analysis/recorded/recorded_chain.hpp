@@ -1,4 +1,4 @@
-// Draws texts from Markov chains, with their columns.
+// Draws texts from Markov chains, with their log-probabilities.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Measures how often the checks of a text err, and how often they detect a misfit, over many recordings.
+// Measures the false alarms and the power of the tests of text_fit, over many recordings.
 #include <doctest/doctest.h>
 
 #include "analysis/recorded/text_fit.hpp"

@@ -1,5 +1,5 @@
 // Tests whether intervals contain the truth if only few batches carry information: short sequences that are
-// mostly alike, and states that few sequences reach. Null: an interval of 95% covers in a share of .95 of
+// mostly equal, and states that few sequences reach. Null: an interval of 95% covers in a share of .95 of
 // 1,000 runs or more, 7 sigma: .902. Wide ones may cover more.
 #include <doctest/doctest.h>
 

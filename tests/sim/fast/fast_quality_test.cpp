@@ -1,5 +1,4 @@
-// Tests measuring rules without passes over rows: contexts against dense rows, runs against the plain
-// measurement.
+// Tests fast measurement of rules: contexts against dense rows, runs against measure_rule_quality.
 #include "sim/fast/fast_quality.hpp"
 
 #include <doctest/doctest.h>
