@@ -49,7 +49,7 @@ std::vector<LoggedRound> rounds_along(const std::vector<std::uint8_t>& accepted,
   return rounds;
 }
 
-/// Returns the mean number of accepted tokens per round, with bounds over stretches.
+/// Returns the mean number of accepted tokens per round, with bounds over spans of rounds.
 Interval mean_accepted_of(std::span<const LoggedRound> rounds, int gamma, double confidence) {
   constexpr std::size_t stretches = 10;
   std::vector<double> accepted(stretches);

@@ -15,8 +15,9 @@
 
 namespace speclab {
 
-/// Tokens per round for gamma = 0..k, where k is the longest draft of the log, with bounds over 10 stretches
-/// (bounded_ratio_interval); the bounds are 1 to gamma + 1 if neighbouring stretches are correlated.
+/// Tokens per round for gamma = 0..k, where k is the longest draft of the log, with bounds over 10 spans of
+/// consecutive rounds (bounded_ratio_interval); the bounds are 1 to gamma + 1 if neighbouring spans are
+/// correlated.
 struct ReplayedTokens {
   std::vector<double> tokens;
   std::vector<double> low;

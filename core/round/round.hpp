@@ -120,7 +120,7 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
   scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
 
   const std::span<const Token> drafted(context);
-  // Tells a model that computes several rows together which rows it will be asked for.
+  // Announces the rows to a model that computes several together.
   if constexpr (requires { target.prepare(drafted, start); }) target.prepare(drafted, start);
   std::size_t asked = 0;
   const auto target_rows = [&](std::int32_t i) {

@@ -41,7 +41,7 @@ const NgramModel* TruncatedRows::ngram_of(const Model& model) {
   const AdjustedModel* sampled = model.sampled();
   if (sampled == nullptr || sampled->base.ngram() == nullptr) return nullptr;
   const Adjustment& how = sampled->how;
-  // A temperature applies to the tokens that top-k keeps; without top-k it applies to whole rows.
+  // A temperature applies to the tokens that top-k keeps; without top-k it applies to the full row.
   const bool by_top_k = how.top_k > 0 && how.top_k < model.vocab();
   const bool by_top_p = how.top_p < 1 && how.temperature == 1;
   return how.temperature == 0 || by_top_k || by_top_p ? sampled->base.ngram() : nullptr;
