@@ -131,7 +131,7 @@ class EnumerationProgramOf final : public EnumerationProgram {
     if constexpr (PositionRule<Rule>) {
       speclab::describe_position(rule_, target, draft, distribution);
     } else {
-      throw std::logic_error("a rule that looks at several positions or drafts at once has no chain");
+      throw std::logic_error("a rule that reads several positions or drafts at once has no Markov chain");
     }
   }
 

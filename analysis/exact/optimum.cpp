@@ -262,7 +262,7 @@ Solved solve(const Program& program) {
   } while (Clp_status(model.get()) == not_yet_optimal);
   Clp_setMaximumIterations(model.get(), std::numeric_limits<int>::max());
   Clp_primal(model.get(), 0);
-  if (Clp_status(model.get()) != 0) throw std::runtime_error("the linear program was not solved");
+  if (Clp_status(model.get()) != 0) throw std::runtime_error("the solver did not solve the linear program");
   Solved solved;
   solved.value = Clp_objectiveValue(model.get());
   const double* multipliers = Clp_dualRowSolution(model.get());

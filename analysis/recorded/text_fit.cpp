@@ -135,13 +135,13 @@ std::vector<std::string> misfit_sentences(const TextFit& fit) {
   std::vector<std::string> sentences;
   if (fit.too_large == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, more than 1 (p < {:.1g}): the text was not drawn from its column. It was "
-        "sampled at a higher temperature, or by another model, or was written by somebody.",
+        "The mean of q/p is {:.4g}, more than 1 (p < {:.1g}): the text was not drawn from the recorded "
+        "target. It was sampled at a higher temperature, or comes from another model or a person.",
         fit.ratio_mean, std::max(fit.too_large_p, 1e-300)));
   }
   if (fit.too_small == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, with what rare tokens may add at most {:.4g}, less than 1: the text was sampled at a lower temperature than its column, or greedily; or the logarithms are not natural; or the column was cut (top-k, top-p): give --cut.",
+        "The mean of q/p is {:.4g}, at most {:.4g} with an allowance for rare tokens, less than 1: the text was sampled at a lower temperature than recorded, or greedily; or the logarithms are not natural; or the target was truncated (top-k, top-p): give --cut.",
         fit.ratio_mean, fit.ratio_below));
   }
   if (fit.entropy == FitVerdict::does_not_fit) {

@@ -140,7 +140,7 @@ struct NgramTable::Builder {
       const auto followers = known(side, length - 1, *prefix).tokens;
       if (std::binary_search(followers.begin(), followers.end(), packing().last(key))) return;
     }
-    throw ModelError("an n-gram model knows a context whose beginning does not list its last token");
+    throw ModelError("an n-gram model has a context that is not a listed n-gram itself");
   }
 
   /// The block of one context under construction, indexed by slot.
@@ -188,7 +188,7 @@ struct NgramTable::Builder {
     }
     for (const Side side : {target_side, draft_side}) {
       if (context.longest[side] != at) continue;  // this row is never drawn from
-      if (!(totals[at][side] > 0)) throw ModelError("a context of an n-gram model has no probability mass");
+      if (!(totals[at][side] > 0)) throw ModelError("the row of a context of an n-gram model sums to 0");
       build_alias(block.weights[side], block.alias, block.scratch);
       for (std::uint32_t i = 0; i < size; ++i) {
         slots[side][i].cut = block.alias[i].cut;
@@ -265,8 +265,8 @@ struct NgramTable::Builder {
     for (const Side side : {target_side, draft_side}) {
       if (totals[at][side] * context.scale[side] > max_draws) {
         throw ModelError(
-            fmt::format("an n-gram model lists n-grams so far below their back-off that fewer "
-                        "than one draw in {} would be kept",
+            fmt::format("an n-gram model lists n-grams so far below their back-off probability that "
+                        "rejection sampling would keep fewer than one draw in {}",
                         max_draws));
       }
     }

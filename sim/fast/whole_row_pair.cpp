@@ -54,7 +54,8 @@ bool reads_table_rows(const WholeRowRules& rule) {
 /// Throws ModelError if the draft has probabilities that are too small for rules for siblings without
 /// replacement to divide by.
 void require_divisible(const Model& draft) {
-  constexpr const char* why = "siblings without replacement divide by what is left of such a row";
+  constexpr const char* why =
+      "siblings without replacement divide by the rest of such a row, which is too small";
   if (const AdjustedModel* sampled = draft.sampled()) {
     // Tokens that top-k or top-p keep are at most about 10^12 times less likely than the best one.
     constexpr double least_temperature = 0.05;

@@ -117,7 +117,7 @@ TogetherPlace together_place() { return {}; }
 void wait_for_run(RunsTogether&, std::span<const Token>, std::size_t) {}
 void let_others_go_on() {}
 void decode_together(std::size_t, const std::function<void(std::size_t)>&) {
-  throw ModelError("texts are decoded together by neural models alone, which need libllama");
+  throw ModelError("only neural models decode texts together, and they need libllama");
 }
 
 #endif

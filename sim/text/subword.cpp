@@ -62,8 +62,8 @@ void refuse_long_words(std::string_view text) {
       characters = 0;
     } else if ((static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80 && ++characters > longest) {
       throw ModelError(
-          fmt::format("from byte {} on more than {} characters stand without a space, the most that "
-                      "SentencePiece takes; use tokenization \"words\" or \"bytes\"",
+          fmt::format("from byte {} on, no space occurs within {} characters, the most that "
+                      "SentencePiece accepts; use tokenization \"words\" or \"bytes\"",
                       begin + 1, longest));
     }
   }

@@ -121,7 +121,7 @@ void require_memory(double bytes, const std::string& path, const std::string& wh
   const std::optional<double> available = available_memory();
   if (!available || bytes <= *available) return;
   throw ConfigError(path,
-                    "{} need at least {:.3g} GB of memory, of which {:.3g} GB are available; make it smaller",
+                    "{} need at least {:.3g} GB of memory, but {:.3g} GB are available; make it smaller",
                     what, bytes / giga, *available / giga);
 }
 

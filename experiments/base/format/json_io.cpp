@@ -140,7 +140,7 @@ Json parse_json(const std::string& text) {
     throw ConfigError("/", "not JSON: {}", reason(error.what()));
   }
   if (watcher.repeated()) {
-    throw ConfigError("/", "key \"{}\" stands twice in one object; keep one", *watcher.repeated());
+    throw ConfigError("/", "key \"{}\" occurs twice in one object; keep one", *watcher.repeated());
   }
   return document;
 }
@@ -164,7 +164,7 @@ std::string read_text(const std::filesystem::path& file) {
   std::string text;
   while (stream) {
     const std::size_t size = text.size();
-    if (size > most) throw ConfigError("/", "has more than {} bytes, the most that is read", most);
+    if (size > most) throw ConfigError("/", "has more than {} bytes, the limit", most);
     text.resize(size + block);
     stream.read(text.data() + size, static_cast<std::streamsize>(block));
     text.resize(size + static_cast<std::size_t>(stream.gcount()));

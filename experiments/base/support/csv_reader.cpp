@@ -48,7 +48,7 @@ std::vector<std::size_t> places_in(const std::vector<std::string>& header,
     });
     if (column == columns.end()) refuse(header[i], "is not known");
     std::size_t& place = places[static_cast<std::size_t>(column - columns.begin())];
-    if (place != header.size()) refuse(header[i], "stands twice");
+    if (place != header.size()) refuse(header[i], "occurs twice");
     place = i;
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {

@@ -48,7 +48,7 @@ void raise_flag(int) {
 
 void end_at_limit(int) {
   constexpr std::string_view sentence =
-      "interrupted; the same command begins again, or goes on from what is finished\n";
+      "interrupted; the same command continues from the finished work, or starts again\n";
   [[maybe_unused]] const ::ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
   ::_exit(exit_code_at_limit);
 }
