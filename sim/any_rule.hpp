@@ -113,7 +113,6 @@ class RuleProgram {
   /// Returns the acceptance rate in one context. For rules without one (blocks, several drafts, trees)
   /// returns the overlap, the acceptance rate of token verification.
   virtual double context_acceptance(Row target, Row draft) const = 0;
-  /// Returns whether the rule has its own acceptance rate.
   virtual bool has_acceptance_rate() const = 0;
   /// Returns whether the rule itself takes the argmax at temperature 0. It then needs the probabilities
   /// before temperature 0 turns them into 0 and 1.

@@ -16,7 +16,6 @@
 
 namespace speclab {
 
-/// Steps between two reports of progress.
 inline constexpr std::uint32_t steps_between_reports = 256;
 
 /// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the

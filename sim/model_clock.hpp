@@ -32,7 +32,6 @@ struct RunSeconds {
 RunSeconds measure_runs(const Model& target, const Model& draft, std::span<const std::vector<Token>> texts,
                         std::span<const std::size_t> starts, std::size_t most, ClockKind clock);
 
-/// One decoding of a batch of texts.
 struct ClockedDecode {
   double seconds = 0;
   std::uint64_t tokens = 0;

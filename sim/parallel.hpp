@@ -45,7 +45,7 @@ void for_each_index(std::size_t count, const Body& body) {
     mutable char started = 0;
     mutable char finished = 0;
   };
-  // Destructors do this, so that it happens after exceptions, too.
+  // A destructor, so that this also happens after exceptions.
   struct BodyEnds {
     const Loop& loop;
     ~BodyEnds() { SPECLAB_TSAN_RELEASE(&loop.finished); }

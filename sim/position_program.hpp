@@ -89,7 +89,7 @@ class PositionProgramOf final : public PositionProgram {
   Rule rule_;
 };
 
-/// The value: itself such a rule, in double.
+/// Any ByPosition rule, itself a ByPosition rule in double.
 class AnyPositionRule {
  public:
   using SaidByPosition = AnyPositionRule;

@@ -11,7 +11,6 @@
 
 namespace speclab {
 
-/// Options of the measurement.
 struct RuleQualityOptions {
   bool lossless = false;       ///< the output distribution is the target's; proved elsewhere
   bool argmax_target = false;  ///< the target's distribution is a point mass on the argmax of its row

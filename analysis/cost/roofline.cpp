@@ -78,7 +78,6 @@ double output_matrix(const Transformer& model) {
   return model.is_head() ? double(model.draft_vocab) * model.hidden : embedding(model);
 }
 
-/// Returns the parameters of one Medusa head.
 double medusa_head(const Transformer& model) {
   return double(model.layers) * model.hidden * model.hidden + output_matrix(model);
 }

@@ -137,7 +137,6 @@ struct Run {
   double context = 0;
 };
 
-/// Arithmetic and memory traffic of a run.
 struct RunWork {
   double flops = 0;
   double bytes = 0;  ///< read and written

@@ -137,9 +137,9 @@ class ChainBuilder {
 
   /// Returns whether there is a context whose distribution is not yet known.
   bool unfinished() const { return next_ < chain_.contexts.size(); }
-  /// Returns the first such context.
+  /// Returns the first context whose distribution is not yet known.
   std::span<const Token> context() const { return chain_.contexts[next_]; }
-  /// Adds its distribution. Throws ChainError above the limits.
+  /// Adds the distribution of `context()`. Throws ChainError above the limits.
   void add(const PositionDistribution& distribution);
 
   ContextChain take() &&;

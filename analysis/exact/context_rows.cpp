@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-/// Made rows are listed for at most this many tokens.
+/// Largest vocabulary for which made rows are listed.
 constexpr std::int32_t max_listed = 100;
 
 /// Returns whether a model's rows differ among the contexts that the target reaches, up to `max_tokens`

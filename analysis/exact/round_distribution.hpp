@@ -56,7 +56,6 @@ class ExactTable {
 template <class Real>
 using SequenceDistribution = std::map<std::vector<Token>, Real>;
 
-/// The exact outcomes of one round.
 template <class Real>
 struct RoundDistribution {
   SequenceDistribution<Real> emitted;  ///< tokens that it appends: an accepted prefix and one more

@@ -44,7 +44,6 @@ Interval mean_over_units(const IntervalUnits& units, std::span<const double> val
 Interval recorded_alpha(const Recording& recording, std::span<const RecordedSequence> sequences,
                         double confidence);
 
-/// Sequences of one task.
 struct TaskSequences {
   std::string task;
   std::vector<RecordedSequence> sequences;

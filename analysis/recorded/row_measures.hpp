@@ -10,7 +10,6 @@ namespace speclab {
 enum class RowNumber { f16, bf16, f32, f64 };
 std::size_t bytes_of(RowNumber number);
 
-/// Meaning of the numbers of a row.
 enum class RowMeaning { logits, probabilities };  // log-probabilities are logits
 
 struct RowMeasures {
@@ -23,13 +22,11 @@ struct RowMeasures {
 
 namespace detail {
 
-/// Sums over one row.
 struct RowMass {
   double sum = 0;
   double weighted = 0;  ///< sum of exp(x - most) (x - most), or of p log p
 };
 
-/// Sums over both rows.
 struct SharedMass {
   double overlap = 0;
   double draft_share = 0;

@@ -38,7 +38,7 @@ struct TextFit {
       surprise;  ///< mean of -log p(y) less the entropy, in nats; only if entropies are known
   FitVerdict entropy = FitVerdict::cannot_tell;
 
-  /// Returns whether a test rejects.
+  /// Returns whether any test rejects.
   bool refuted() const {
     return too_large == FitVerdict::does_not_fit || too_small == FitVerdict::does_not_fit ||
            entropy == FitVerdict::does_not_fit;

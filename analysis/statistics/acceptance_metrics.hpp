@@ -20,7 +20,6 @@ struct RoundSums {
   std::optional<double> mean_of_rates = {};  ///< mean of accepted / drafted over rounds that drafted
 };
 
-/// Returns the sums over all rounds of a log.
 RoundSums sums_of(std::span<const LoggedRound> log);
 /// Returns the sums from counts by position and the number `drafted` of drafted tokens. `examined_at` is
 /// empty if not all rounds drafted every position.

@@ -41,7 +41,7 @@ inline constexpr std::size_t least_skewed_batches = 32;
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence);
 
-/// Numerators and denominators of such a ratio.
+/// Numerators and denominators of a ratio of sums, by batch.
 struct BatchRatio {
   std::span<const double> numerators;
   std::span<const double> denominators;

@@ -44,7 +44,6 @@ struct OptimalTree {
 /// may not fall.
 OptimalTree optimal_tree(std::int32_t nodes, std::int32_t max_depth, std::span<const double> rank_acceptance);
 
-/// A tree and its speedup.
 struct TreeChoice {
   OptimalTree tree;
   std::int32_t depth = 0;      ///< its levels

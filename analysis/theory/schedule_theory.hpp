@@ -87,7 +87,6 @@ double speculative_function_speedup_interrupting(double beta, double f, double g
 /// Returns the expected rounds until at least `goal` tokens are emitted, with gamma drafted tokens per round.
 double expected_rounds(double alpha, int gamma, int goal);
 
-/// Time of a run over `tokens` tokens.
 using RunCost = std::function<double(double tokens)>;
 
 /// Returns the speedup of batched decoding of endless sequences over the same batch without speculation: A

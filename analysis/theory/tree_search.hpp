@@ -53,7 +53,7 @@ class TreeSearch {
     bool first = false;        ///< whether it is the first of its parent's children
   };
   using Nodes = std::vector<Node>;
-  /// A tree is the first `nodes` nodes of its caps.
+  /// A tree: the first `nodes` nodes for its caps.
   struct Found {
     Caps caps;
     std::size_t nodes = 0;

@@ -9,7 +9,6 @@
 
 namespace speclab {
 
-/// A row that owns its probabilities.
 template <class Real>
 struct OwnedRow {
   using value_type = Real;

@@ -24,7 +24,6 @@ struct RoundState {
   std::uint8_t ends = 0;       ///< 1: emitting ends the round
 };
 
-/// The states of rounds with gamma drafted tokens.
 struct RoundStates {
   std::vector<RoundState> states;
   std::uint16_t start = 0;  ///< state in which a round starts

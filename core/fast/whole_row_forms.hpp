@@ -95,7 +95,7 @@ PositionVerification<Real, Rule> verification_of(const Rule& rule, RowFacts<Real
   return {rule, std::move(facts.position)};
 }
 
-/// A rule with such a verification.
+/// A rule that has an overload of `verification_of`.
 template <class Rule>
 concept WholeRowRule = requires(const Rule& rule) {
   verification_of<double>(rule, RowFacts<double>{});

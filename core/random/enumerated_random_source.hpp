@@ -15,7 +15,6 @@
 
 namespace speclab {
 
-/// Weights that own their values.
 template <class Real>
 struct OwnedWeights {
   using value_type = Real;

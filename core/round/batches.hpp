@@ -41,7 +41,6 @@ struct BatchCut {
   }
 };
 
-/// Largest number of rounds in one piece.
 inline constexpr std::uint64_t max_piece_rounds = 1U << 20U;
 
 /// Rounds begin..end-1 of one batch; none if begin >= end.

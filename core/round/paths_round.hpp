@@ -80,7 +80,6 @@ Round selected_path_round(const Target& target, const Rule& rule, std::int32_t g
   return {rule.paths * gamma, gamma, verdict.examined, verdict.accepted, verdict.next};
 }
 
-/// Verifies position by position until no candidate is accepted.
 template <class Real, class Target, class Rule, class Random, class Watch>
 Round walked_round(const Target& target, const Rule& rule, std::int32_t gamma, std::vector<Token>& context,
                    Random& random, RoundScratch<Real>& scratch, const Watch& watch) {

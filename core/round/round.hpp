@@ -63,12 +63,10 @@ struct RoundScratch {
   }
 };
 
-/// Shortens a context to `length` tokens.
 inline void cut(std::vector<Token>& context, std::size_t length) {
   context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
 }
 
-/// A watch that does nothing.
 struct NoWatch {
   template <class Real>
   void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}

@@ -46,7 +46,7 @@ struct DraftedTree {
   }
 };
 
-/// The view of a tree that a rule for trees reads.
+/// The tree as a rule for trees reads it.
 template <class Number, class Target>
 class TreeView {
  public:

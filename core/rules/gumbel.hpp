@@ -47,7 +47,7 @@ class GumbelIntegrals {
         for (; i < order.size(); ++i) {
           const auto here = static_cast<std::size_t>(order[i]);
           integral_[here] = tail;
-          // C if the ratio exceeds floating point
+          // C if the ratio overflows
           if (draft[order[i]] > Real(0)) larger_[here] = target[order[i]] / draft[order[i]];
         }
         break;

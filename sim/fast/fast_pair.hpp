@@ -73,7 +73,6 @@ class FastPair {
 
   /// Returns the tables of a pointwise rule over stored rows, which a GPU can also decode; else null.
   const PreparedPair* stored() const { return stored_; }
-  /// Returns the rule of these tables.
   const PointwiseRules& stored_rule() const { return *rule_; }
 
   std::size_t bytes() const { return decoder_->bytes(); }

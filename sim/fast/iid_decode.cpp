@@ -25,7 +25,6 @@ class Counter {
   Counter(std::vector<std::uint64_t> thresholds, std::uint64_t seed)
       : seed_(seed), thresholds_(std::move(thresholds)), lengths_(thresholds_.size() + 1) {}
 
-  /// Counts rounds first..last-1 of a trial.
   void count(std::uint32_t trial, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t block = first / 2; block < (last + 1) / 2; block += width) {
       make_words(trial, block);
@@ -48,7 +47,6 @@ class Counter {
     }
   }
 
-  /// Returns the number of rounds by accepted length.
   const std::vector<std::uint64_t>& lengths() const { return lengths_; }
 
  private:

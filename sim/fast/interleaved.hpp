@@ -76,7 +76,6 @@ class InterleavedStreams {
     assert(1 <= streams && streams <= max_streams);
   }
 
-  /// Runs trials first..last-1.
   void run(std::uint32_t first, std::uint32_t last) {
     std::uint32_t waiting = first;
     while (active_ < streams_ && waiting < last) admit(waiting++);

@@ -18,14 +18,13 @@
 
 namespace speclab {
 
-/// The current position of a lane.
 struct LanePlace {
   std::uint32_t trial = 0;
   std::uint32_t round = 0;
   std::uint32_t context = 0;
 };
 
-/// `Rows` is as in sim/fast/whole_row_decoder.hpp.
+/// `Rows` is the pair of models (sim/fast/whole_row_decoder.hpp).
 template <class Rows>
 class LaneDrafts {
  public:
@@ -55,7 +54,6 @@ class LaneDrafts {
   std::size_t nodes() const { return nodes_; }
   const DraftTree& tree() const { return shape_.tree; }
 
-  /// Begins a round at the lane's current position.
   DraftedNodes<double> begin(std::size_t lane) {
     const std::size_t first = lane * nodes_;
     std::copy(undrafted_.begin(), undrafted_.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(first));

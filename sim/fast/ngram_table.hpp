@@ -31,12 +31,10 @@
 
 namespace speclab {
 
-/// The two models of a pair.
 enum Side : std::uint8_t { target_side = 0, draft_side = 1 };
 
 class NgramTable {
  public:
-  /// The outcome of a draw.
   struct Outcome {
     Token token;         ///< `shorter` (continue in the suffix), or a follower in either model
     std::uint32_t next;  ///< the context after the token
@@ -150,7 +148,6 @@ class NgramTable {
 
   std::uint32_t context_of(std::span<const Token> tokens) const;
 
-  /// Fills `row` with a model's row.
   void fill_row(std::uint32_t at, Side side, std::span<double> row) const;
 
  private:

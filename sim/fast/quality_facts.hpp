@@ -47,7 +47,6 @@ class QualityFacts {
     const std::uint64_t whole = ContextSum::quanta_of(1);
     return whole - std::min(whole, rows_.overlap_quanta(context));
   }
-  /// Returns the optimal transport bound.
   std::uint64_t bound(std::uint32_t context) const {
     if (drafts_ == 1) return rows_.overlap_quanta(context);
     return kept(bounds_[context], [&] {

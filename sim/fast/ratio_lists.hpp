@@ -17,7 +17,6 @@
 
 namespace speclab {
 
-/// A token and its probabilities in two rows.
 struct PairedProbability {
   Token token;
   double target;

@@ -75,7 +75,6 @@ class DrawBlocks {
   FastWork work;
   std::vector<std::uint32_t> active;  ///< scratch for the functions that draw
 
-  /// Makes all of `count` draws active.
   void activate(std::size_t count) {
     active.resize(count);
     for (std::size_t i = 0; i < count; ++i) active[i] = static_cast<std::uint32_t>(i);

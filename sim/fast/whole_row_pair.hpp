@@ -12,7 +12,6 @@ namespace speclab {
 
 class SharedRows;
 
-/// Decodes, and measures its rule.
 class WholeRowDecoder : public FastDecoder {
  public:
   /// Measures `rule`, for which the pair was prepared, as measure_rule_quality does.

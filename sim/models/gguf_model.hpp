@@ -48,7 +48,6 @@ class GgufModel {
   /// Returns whether `prepare` saves time. With a batch of 1 it would only compute unused rows.
   bool prepares() const;
 
-  /// Returns the maximum of tokens of a context.
   std::size_t max_context() const;
 
   /// Returns the model with sampling options applied to its logits; none if it has some already.

@@ -124,7 +124,6 @@ double discount(const Counts& ngrams) {
   return once > 0 && twice > 0 ? once / (once + 2 * twice) : 0.5;
 }
 
-/// Returns the unigram probabilities, by id.
 std::vector<double> unigrams(const Counts& counted, std::int32_t vocab) {
   double total = 0;
   for (const std::uint32_t count : counted.counts) total += count;

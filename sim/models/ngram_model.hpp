@@ -74,7 +74,6 @@ class NgramModel {
   /// Returns the n-grams that the model was made from.
   NgramList listed() const;
 
-  /// The data of one context.
   struct Known {
     PackedNgram key;
     double backoff;

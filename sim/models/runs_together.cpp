@@ -22,7 +22,6 @@ using boost::context::fiber;
 /// Stack bytes for rounds and rows; the models run on the thread's own stack.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10U;
 
-/// A text that is being decoded.
 struct DecodedText {
   fiber position;  ///< continuation; empty while the text runs and after it ended
   RunsTogether* wanted_of = nullptr;

@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// A policy of any type; satisfies GammaPolicy. A query costs one virtual call, far less than a row.
+/// A policy of any type; satisfies GammaPolicy.
 class AnyPolicy {
  public:
   using Memory = AnyMemory;

@@ -52,7 +52,6 @@ void for_each_chunk(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Calls visit(word) for each word of a chunk.
 template <class Visit>
 void for_each_word(std::string_view chunk, const Visit& visit) {
   for (std::size_t at = 0; at < chunk.size();) {

@@ -17,7 +17,6 @@ struct llama_model;
 
 namespace speclab {
 
-/// Returns whether this build has libllama.
 bool has_libllama();
 
 /// Facts that a file states before its weights are read.

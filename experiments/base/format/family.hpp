@@ -48,7 +48,6 @@ class FamilyBase {
   const KindInfo& at(const Json& name, const std::string& path) const;
   /// Returns the name of the family in the JSON schema's definitions: "gamma_policy".
   std::string schema_name() const;
-  /// Returns all kinds as JSON Schema.
   Json schema() const;
 
  protected:

@@ -87,7 +87,6 @@ struct Figure {
 /// Throws std::invalid_argument if the figure contradicts itself (lengths, order, id) or shows nothing.
 void check_figure(const Figure& figure);
 
-/// A line of the legend.
 struct LegendEntry {
   std::string name;
   std::size_t colour = 0;                ///< index in the palette (colours.hpp)

@@ -21,7 +21,6 @@ constexpr std::size_t gap_width = 2;
 /// Text is broken into lines no shorter than this, so that it stays readable.
 constexpr std::size_t shortest_line = 22;
 
-/// The layout of a table's column.
 struct ColumnLayout {
   std::size_t index = 0;
   std::size_t width = 0;

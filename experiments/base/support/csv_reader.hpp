@@ -38,7 +38,6 @@ std::string_view first_line_of(std::string_view text);
 /// contain blanks. Returns nothing for other lines.
 std::vector<std::string> header_names(std::string_view line);
 
-/// A row of numbers.
 struct NumberRow {
   std::string where;
   std::vector<double> numbers;

@@ -31,7 +31,6 @@ class ThreadLimit {
 /// Returns the number of worker threads in use.
 int thread_count();
 
-/// Returns true if standard output is a terminal.
 bool writes_to_terminal();
 
 }  // namespace speclab
