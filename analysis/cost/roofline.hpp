@@ -63,8 +63,8 @@ struct Transformer {
   int experts = 1;         ///< feed-forward blocks per layer that tokens choose from
   int active_experts = 1;  ///< blocks that one token chooses
   /// n tokens of one sequence touch as many experts as n^exponent independent tokens: 1 if tokens choose
-  /// independently, 0 if all choose alike. The default fits the unions of 39.4 and 58.9 of 256 experts that
-  /// Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts per token, within 3%.
+  /// independently, 0 if all choose the same. The default fits the unions of 39.4 and 58.9 of 256 experts
+  /// that Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts per token, within 3%.
   double routing_exponent = 0.79;
   int encoder_layers = 0;   ///< an encoder-decoder model; its encoder runs once per prompt, not per token
   int windowed_layers = 0;  ///< decoder layers that attend only to the last `window` tokens
@@ -202,8 +202,8 @@ RunTime reading_time(const Machine& machine, const Transformer& model, const Run
 /// power is left out. A rough estimate; ratios are more reliable than values.
 double energy(const Machine& machine, const RunWork& done);
 
-/// Returns the largest number of sequences of `context` tokens whose caches fit beside the weights of both
-/// models, if `share` of the memory may be used; negative if the weights alone do not fit. `draft` may be
+/// Returns the largest number of sequences of `context` tokens whose caches fit in addition to both models'
+/// weights, if `share` of the memory may be used; negative if the weights alone do not fit. `draft` may be
 /// null; parts that a head shares with the target are stored once.
 double largest_batch(const Machine& machine, const Transformer& target, const Transformer* draft,
                      double context, double share);

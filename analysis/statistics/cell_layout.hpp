@@ -31,8 +31,8 @@ struct CellLayout {
   /// Returns whether the pool is tested by an exact tail, as one class; not if it is a single class, or all
   /// of them.
   bool tests_pool() const { return has_pool && rare_classes > 1 && cells() > 0; }
-  /// Returns the Bonferroni factor of p-values of single rare classes; that of the pool's p-value is
-  /// pool_factor, which gives it half of the level.
+  /// Returns the Bonferroni factor of p-values of single rare classes. The pool's p-value has pool_factor,
+  /// which gives it half of the level.
   double single_factor() const { return rare_classes * (tests_pool() ? pool_factor : 1); }
   static constexpr double pool_factor = 2;
 

@@ -17,7 +17,7 @@
 namespace speclab {
 
 /// Tests the token at one position, given the tokens before it: the sum of one test for each prefix that is
-/// seen often enough for two cells, or for one cell beside rare tokens. Given the prefixes the tests are
+/// seen often enough for two cells, or for one cell and rare tokens. Given the prefixes the tests are
 /// independent, so statistics and degrees add.
 struct PositionTest {
   FitTest sum;         ///< its p() is the p-value of this position

@@ -34,7 +34,8 @@ struct SlotScratch {
   std::vector<AliasSlot> alias;
 };
 
-/// Fills the alias table of `weights`, with acceptance(token), a probability, beside each token. Host only.
+/// Fills the alias table of `weights`, and stores acceptance(token), a probability, with each token. Host
+/// only.
 template <class Acceptance>
 void fill_sampling_slots(std::span<const double> weights, const Acceptance& acceptance,
                          std::span<SamplingSlot> slots, SlotScratch& scratch) {

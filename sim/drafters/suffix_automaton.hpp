@@ -12,7 +12,7 @@ namespace speclab {
 /// The smallest automaton of the text's substrings, built token by token (Blumer et al. 1985). A state is a
 /// class of strings that end at the same places: the suffixes of its longest string, down to one token more
 /// than the longest string of its link. Each token adds at most two states and three edges, in amortised
-/// constant time whatever the vocabulary. The text has fewer than 2^29 tokens.
+/// constant time for any vocabulary. The text has fewer than 2^29 tokens.
 ///
 /// An edge counts how often its token followed the strings of its state. `append` counts the new token on
 /// every state that holds a suffix of the text. In a text of one repeated token these would be all states, so

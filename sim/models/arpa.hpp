@@ -25,9 +25,9 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
 
 /// Reads a model. Token ids count the unigrams from 0. The vocabulary is a word list, or the bytes if the
 /// unigrams are those of `Vocabulary::bytes`. A logarithm of -99 or less is probability 0, and "<s>" always
-/// has probability 0, whatever the file says: it opens contexts and is never emitted. Files may have orders
-/// up to max_ngram_order; n-grams of more than `order` tokens are not read. <s> and </s> get no ids if they
-/// end the unigrams, are never emitted and begin no n-gram, as `write_arpa` adds them. Throws ModelError
+/// has probability 0, even if the file says otherwise: it opens contexts and is never emitted. Files may have
+/// orders up to max_ngram_order; n-grams of more than `order` tokens are not read. <s> and </s> get no ids if
+/// they end the unigrams, are never emitted and begin no n-gram, as `write_arpa` adds them. Throws ModelError
 /// "file:line: what is wrong; what was expected". If rows are renormalised, it also throws for a row whose
 /// sum is not within `row_error` of 1.
 ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums = RowSums::renormalised,

@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Returns the entropy in nats, in double whatever the arithmetic of the row.
+/// Returns the entropy in nats, in double for any arithmetic of the row.
 template <class Real>
 double entropy(BasicRow<Real> row) {
   return -sum_terms<double>(0, row.size, [&](Token id) {

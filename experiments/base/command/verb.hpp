@@ -58,7 +58,7 @@ struct Verb {
   /// Adds an option without a value.
   void add(const char* option, const char* what) { options.add_options()(option, what); }
   /// Adds an option with a value. `option` is its name, and after a space the word that help shows for the
-  /// value: "out FOLDER". Without such a word help shows the type. If T is a vector, the option may be given
+  /// value: "out FOLDER". Without this word help shows the type. If T is a vector, the option may be given
   /// several times.
   template <class T>
   void add(const char* option, const char* what) {

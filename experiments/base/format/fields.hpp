@@ -103,7 +103,7 @@ struct Held<std::optional<T>> {
   static constexpr bool optional = true;
 };
 
-/// The operations of a list, whatever its element type.
+/// The operations of a list with any element type.
 struct ListAccess {
   std::size_t (*size)(const void* list);
   void (*resize)(void* list, std::size_t size);
@@ -118,7 +118,7 @@ constexpr ListAccess list_access() {
       [](void* list, std::size_t index) -> void* { return &(*static_cast<std::vector<T>*>(list))[index]; }};
 }
 
-/// The operations of an ordered map from text, whatever its value type.
+/// The operations of an ordered map from text to any type.
 struct MapAccess {
   std::size_t (*size)(const void* map);
   void (*clear)(void* map);
@@ -175,7 +175,7 @@ TypePtr object_type(std::string_view name, std::string_view sentence, std::vecto
 template <class T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
-/// Returns the value of a key of such a map; null if there is none.
+/// Returns the value of a key of an OrderedMap; null if there is none.
 template <class Key, class T>
 const T* find(const std::vector<std::pair<Key, T>>& values, const Key& key) {
   for (const auto& [known, value] : values) {

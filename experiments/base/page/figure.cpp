@@ -81,7 +81,7 @@ void keep_every(std::vector<T>& values, std::size_t stride) {
 
 std::size_t stride_for(std::size_t size, std::size_t most) { return (size + most - 1) / most; }
 
-/// Returns the figure with at most as many points and cells as can be told apart; its caption says what was
+/// Returns the figure with at most max_points points per series and cells per axis; its caption says what was
 /// left out.
 Figure thinned(Figure figure) {
   std::size_t most = 0;

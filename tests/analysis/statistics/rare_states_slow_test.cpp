@@ -117,7 +117,7 @@ Measured by_estimates(const std::vector<Tally>& batches) {
   return all;
 }
 
-/// Planted faults: Student's t whatever the batches' values, and a bound of the mean of their ratios.
+/// Planted faults: Student's t for any values of the batches, and a bound of the mean of their ratios.
 Measured by_students_t(const std::vector<Tally>& batches) {
   return {{"alpha_overlap",
            *ratio_over_batches(
