@@ -24,9 +24,9 @@ struct SaturatingCost {
 /// - replaced: the next sequence immediately replaces a finished one, so that the batch is always full
 ///    (continuous batching); the run ends when no sequence is left to start, and counts the tokens emitted
 ///    until then.
-/// - else: the next batch starts when all sequences of the batch are finished (static batching). Sequence i
-///    is positions [i * goal, (i + 1) * goal); only complete sequences (or batches) within `tokens` are
-///    decoded. Decoding without speculation has the same batches: cost(sequences) for one token of each.
+/// - else: the next batch starts when all sequences of the batch are finished (static batching).
+/// Sequence i is positions [i * goal, (i + 1) * goal); only complete sequences (or batches) within `tokens`
+/// are decoded. Decoding without speculation has the same batches: cost(sequences) for one token of each.
 template <class Cost>
 struct BatchedOver {
   std::uint64_t sequences;
