@@ -9,6 +9,6 @@
 #define SPECLAB_HD
 /// Marks a function for CPU and GPU that is inlined wherever it is called.
 #define SPECLAB_INLINE [[gnu::always_inline]] inline
-/// Marks code that hardly ever runs. It is compiled apart from the loops, so that it costs them no registers.
+/// Marks rarely run code, compiled outside the loops so that it costs them no registers.
 #define SPECLAB_RARE [[gnu::cold, gnu::noinline]]
 #endif

@@ -1,4 +1,4 @@
-// Lets others end long work, for example with Ctrl-C.
+// Lets the caller stop long work, for example on Ctrl-C.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace speclab {
 
-/// Thrown by work that is ended before it has any result.
+/// Thrown by work that is stopped before it has any result.
 struct Stopped {};
 
-/// The function that work of this thread asks whether to end; null if nobody ends it. Loops that are shared
-/// out among threads pass it on (sim/parallel.hpp).
+/// The function that tells work of this thread whether to stop; null if nothing stops it. Parallel loops pass
+/// it to their threads (sim/parallel.hpp).
 inline constinit thread_local const std::function<bool()>* stop_of_this_thread = nullptr;
 
-/// While it lives, work of this thread asks `stop` whether to end. Scopes nest.
+/// During its lifetime, `stop` tells work of this thread whether to stop. Scopes nest.
 class StopScope {
  public:
   explicit StopScope(const std::function<bool()>* stop) : outer_(std::exchange(stop_of_this_thread, stop)) {}
@@ -28,13 +28,13 @@ class StopScope {
 
 inline bool stop_asked() { return stop_of_this_thread != nullptr && (*stop_of_this_thread)(); }
 
-/// Throws Stopped if the work shall end. Loops call it if their partial result is useless; loops with a
-/// useful partial result ask a Control (sim/control.hpp) instead, and return it.
+/// Throws Stopped if the work is to stop. Loops call it if their partial result is useless; others ask a
+/// Control (sim/control.hpp) and return the partial result.
 inline void end_if_stopped() {
   if (stop_asked()) throw Stopped{};
 }
 
-/// Does the same for loops whose steps take less time than the question: it asks at every `stride`-th step.
+/// Does the same at every `stride`-th step, for loops whose steps take less time than the call.
 class StopCounter {
  public:
   explicit StopCounter(std::uint32_t stride) : stride_(stride) {}

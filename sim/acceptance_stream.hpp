@@ -1,6 +1,7 @@
 // Computes, for each position of the output, whether a draft made there, after the true text before it, would
-// be accepted. With token verification that is one bit per position, and the bits determine what every
-// schedule of one drafted sequence does. All schedules read the same bits, so that they compare pair by pair.
+// be accepted. With token verification this is one bit per position, and the bits determine the accepted
+// tokens of every schedule that drafts one sequence. All schedules read the same bits, for paired
+// comparisons.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,7 @@ using AcceptanceBits = std::vector<std::uint8_t>;
 inline constexpr std::uint16_t iid_stream_slot = 1;
 inline constexpr std::uint16_t pair_stream_slot = 0x4000;
 
-/// A stream of acceptance draws with one probability: acceptance draw n is word n of the random stream at
-/// trial and `slot`.
+/// Acceptance draws with one probability: draw n is word n of the random stream at (trial, slot).
 class BernoulliStream {
  public:
   BernoulliStream(std::uint64_t seed, std::uint32_t trial, std::uint16_t slot, double alpha)
@@ -43,21 +43,21 @@ AcceptanceBits iid_acceptances(double alpha, std::uint64_t seed, std::uint32_t t
 
 /// Returns the acceptances of a pair of models along one sequence. At each position a token is drawn from the
 /// draft's row, and the rule's acceptance draw for it gives the bit. The token or its replacement extends the
-/// text (which so has the target's distribution if the rule is lossless). The rule must accept or replace.
-/// `text`, if given, receives the tokens.
+/// text, which therefore has the target's distribution if the rule is lossless. The rule must accept or
+/// replace. `text`, if given, receives the tokens.
 AcceptanceBits pair_acceptances(const Model& target, const Model& draft, const AnyRule& rule,
                                 const SimulationSize& simulation, std::uint32_t trial, std::size_t positions,
                                 std::vector<Token>* text = nullptr);
 
-/// One sequence as schedules read it. Every draft after the last bit is rejected, so that a schedule without
-/// its own end terminates: give more bits than tokens.
+/// The acceptances of one sequence. Drafts after the last bit are rejected, so that every schedule
+/// terminates: give more bits than tokens.
 struct Acceptances {
   std::span<const std::uint8_t> bits;
   std::uint64_t tokens = 0;  ///< a schedule ends with the round in which it has emitted this many
   std::uint64_t seed = 1;    ///< seed of further acceptance draws, with `trial`
   std::uint32_t trial = 0;
 
-  /// Returns how many consecutive drafts are accepted from position `at` on, counted up to `most`.
+  /// Returns the number of consecutive accepted drafts from position `at` on, at most `most`.
   std::uint64_t leading(std::uint64_t at, std::uint64_t most) const {
     const std::uint64_t end =
         at + std::min<std::uint64_t>(most, bits.size() - std::min<std::uint64_t>(at, bits.size()));

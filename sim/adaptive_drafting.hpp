@@ -1,5 +1,5 @@
-// Drafts by a drafter for as long as a policy asks. Core's round uses it if gamma is not fixed or if the
-// draft is more than a model.
+// Drafts with a drafter until a policy says stop. drafted_round (core/round/round.hpp) uses it if gamma is
+// not fixed or the draft is not just a model.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,16 @@
 
 namespace speclab {
 
-/// A drafter that extends the context by itself, while other drafters (sim/drafters/drafter.hpp) give a row
-/// from which one token is drawn. It appends tokens and rows, and adds to `done`; it adds no token if it has
-/// none.
+/// A drafter that draws its tokens itself; other drafters (sim/drafters/drafter.hpp) return a row from which
+/// one token is drawn. It appends tokens and rows, and adds to `done`; it may append none.
 template <class D, class Real, class Random>
 concept ExtendingDrafter = requires(const D& drafter, typename D::Memory& memory, std::vector<Token>& context,
                                     Random& random, RoundScratch<Real>& scratch, Drafted& done) {
   drafter.extend(memory, context, random, scratch, done);
 };
 
-/// Drafts the next token, or tokens, of a round; `done` counts what was drafted so far. Leaves done.count
-/// unchanged if the drafter has nothing to propose, and sets it below 0 if a row was invalid.
+/// Drafts the next token or tokens of a round; `done` counts the round's drafted tokens so far. Leaves
+/// done.count unchanged if the drafter has nothing to propose, and sets it below 0 if a row was invalid.
 template <class Drafter, class Real, class Random>
 void draft_more(const Drafter& drafter, typename Drafter::Memory& memory, std::vector<Token>& context,
                 Random& random, RoundScratch<Real>& scratch, Drafted& done) {

@@ -1,4 +1,4 @@
-// Holds the memory that a drafter or a policy of any type has of one sequence.
+// Holds, as one type, the per-sequence memory of any drafter or policy.
 #pragma once
 
 #include <cassert>

@@ -1,6 +1,6 @@
-// Holds any verification rule as one value. The code that decoding needs for a rule is compiled where an
-// AnyRule is constructed from it, and is called through an interface a few times per round. Code that takes
-// an AnyRule is therefore compiled once for all rules.
+// Holds any verification rule as one value (type erasure). The code for a rule is compiled where an AnyRule
+// is constructed from it, and is called through an interface a few times per round, so that code that takes
+// an AnyRule is compiled once for all rules.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace speclab {
 template <class Rule>
 concept ChainRule = !PathsRule<Rule> && !AnyTreeRule<Rule>;
 
-/// A reference to a drafting of any type (core/round/round.hpp), which must outlive it.
+/// A reference to a Drafting of any type (core/round/round.hpp), which must outlive it.
 class DraftingRef {
  public:
   template <class Drafting>
@@ -48,13 +48,13 @@ class DraftingRef {
   Drafted (*call_)(const void*, std::vector<Token>&, SampledRandomSource&, RoundScratch<double>&);
 };
 
-/// The part of a round that a caller observes: nothing; everything, by a watch of any type
+/// Selects what a caller observes of a round: nothing; the rows, by a watch of any type
 /// (core/round/round.hpp), held by reference; or the acceptance rates.
 class RoundWatch {
  public:
   RoundWatch() = default;
   /// Appends to `rates` the acceptance rate (RuleProgram::context_acceptance) of each context that a token
-  /// was emitted from; at the bonus position this asks the draft once more. Only for rounds drafted by a
+  /// was emitted from; at the bonus position this runs the draft once more. Only for rounds drafted by a
   /// model.
   static RoundWatch acceptance_rates(std::vector<double>& rates) {
     RoundWatch made;
@@ -85,7 +85,7 @@ struct PositionOutcome {
   Token token;  ///< the drafted token or its replacement; not an id if a row was invalid
 };
 
-/// Rows that `RuleProgram::emitted_distribution` and its callers use as memory.
+/// Scratch rows of `RuleProgram::emitted_distribution` and its callers.
 struct QualityScratch {
   std::vector<double> distribution;
   std::vector<double> replacement;
@@ -111,14 +111,13 @@ class RuleProgram {
                               RoundWatch watch) const = 0;
 
   /// Returns the acceptance rate in one context. For rules without one (blocks, several drafts, trees)
-  /// returns the overlap, which token verification would accept.
+  /// returns the overlap, the acceptance rate of token verification.
   virtual double context_acceptance(Row target, Row draft) const = 0;
-  /// Returns whether the rule has its own acceptance rate.
   virtual bool has_acceptance_rate() const = 0;
-  /// Returns whether the rule defines plain decoding at temperature 0 by itself. It then needs the
-  /// probabilities that temperature 0 would turn into 0 and 1.
+  /// Returns whether the rule itself takes the argmax at temperature 0. It then needs the probabilities
+  /// before temperature 0 turns them into 0 and 1.
   virtual bool takes_argmax() const = 0;
-  /// Draws a token of plain decoding from this row, as the rule defines it (plain_weights of
+  /// Draws a token from this row as decoding without speculation does (plain_weights of
   /// core/round/verify.hpp).
   virtual Token plain_token(Row target, SampledRandomSource& random) const = 0;
   /// Returns the number of tokens drafted at the first position of a round: 0 if gamma is 0, 1 for rules of
@@ -129,7 +128,7 @@ class RuleProgram {
   virtual bool one_draft() const = 0;
   /// Returns whether the rule decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
-  /// Returns whether such decisions accept with some probability, or else replace (AcceptanceRule).
+  /// Returns whether these decisions accept with some probability or else replace the token (AcceptanceRule).
   virtual bool accepts_or_replaces() const = 0;
   /// Returns whether these decisions describe a round completely (RuleSaidByPosition).
   virtual bool said_by_position() const = 0;
@@ -149,8 +148,7 @@ class RuleProgram {
   virtual double acceptance(Token token, Row target, Row draft) const = 0;
   virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
 
-  /// Returns the rule in the form that decides from few numbers of a context (core/rules/by_position.hpp);
-  /// null if it is not defined in this form.
+  /// Returns the rule as a ByPosition rule (core/rules/by_position.hpp); null if it is not one.
   virtual std::shared_ptr<const PositionProgram> position_program() const = 0;
 
   /// Returns the rule if it is of exactly this type, else null.
@@ -171,7 +169,7 @@ class RuleProgramOf final : public RuleProgram {
 
   Round round(const Model& target, const Model& draft, std::int32_t gamma, std::vector<Token>& context,
               SampledRandomSource& random, RoundScratch<double>& scratch, RoundWatch watch) const override {
-    // The measurement is here so that the rule's acceptance rate is inlined.
+    // Measured here so that the rule's acceptance rate is inlined.
     const auto measured = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
       if (std::vector<double>* rates = watch.rates()) {
         rates->push_back(RuleProgramOf::context_acceptance(

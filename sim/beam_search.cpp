@@ -22,10 +22,10 @@ bool larger(const Continuation& a, const Continuation& b) {
 }
 
 /// Finds the `count` largest positive probabilities, in order, lower ids first among equals. Most ids cost
-/// one comparison, since few enter.
+/// one comparison.
 void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest) {
   largest.clear();
-  double enough = 0;  // a probability must exceed it: ids ascend, and the lowest of equals ranks first
+  double enough = 0;  // a probability must exceed it: of equal ones the lower id, met first, stays
   for (Token id = 0; id < row.size; ++id) {
     if (!(row[id] > enough)) continue;
     const Continuation choice{row[id], id};
@@ -122,7 +122,7 @@ BeamSearch speculative_beam_search(const Model& target, const Model& draft, std:
   search.beam = start_from(prompt);
   std::vector<Beam> drafted;
   while (search.tally.emitted < length) {
-    // The target's run gives one step more than was drafted.
+    // The target's run gives one step more than drafted.
     const auto left = static_cast<std::int64_t>(length - search.tally.emitted);
     const auto guesses = static_cast<std::int32_t>(std::min<std::int64_t>(gamma, left - 1));
     drafted.clear();

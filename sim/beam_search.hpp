@@ -1,6 +1,6 @@
-// Beam search, plain and speculative (Leviathan et al. 2023, appendix A.4). Both keep the most probable
+// Beam search, ordinary and speculative (Leviathan et al. 2023, appendix A.4). Both keep the most probable
 // extensions of a set of sequences, step by step. In the speculative search a draft guesses several steps;
-// the beams and scores are exactly the same.
+// beams and scores are exactly the same.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ using Beam = std::vector<Hypothesis>;
 /// NaN or infinity or sums to 0.
 Beam extended(const Model& model, const Beam& beam, std::size_t width);
 
-/// The result of a search. A step extends every sequence of the beam by one token, so that the tally counts
-/// steps where a decoder's counts tokens: `emitted` steps in `rounds` target runs; the draft guessed
-/// `drafted` steps, and `accepted` of them were accepted.
+/// The result of a search. A step extends every sequence of the beam by one token. The tally counts steps
+/// instead of tokens: `emitted` steps in `rounds` target runs; the draft guessed `drafted` steps, of these
+/// `accepted` were accepted.
 struct BeamSearch {
   Beam beam;
   Tally tally;
-  std::uint64_t target_rows = 0;  ///< contexts in all target runs; one run evaluates its contexts in parallel
+  std::uint64_t target_rows = 0;  ///< contexts evaluated in all target runs; those of one run in parallel
   std::uint64_t draft_rows = 0;   ///< the same for the draft, which runs once for each drafted step
 
   bool operator==(const BeamSearch&) const = default;
@@ -48,25 +48,24 @@ BeamSearch plain_beam_search(const Model& target, std::span<const Token> prompt,
 
 /// The condition for accepting a drafted step. `contained`: the target's beam lies in the draft's.
 /// `fault_best_contained`, a planted fault: the beam's best sequence lies in the draft's, and the search
-/// continues from those sequences that do.
+/// continues from the sequences that do.
 enum class BeamAcceptance { contained, fault_best_contained };
 
 /// Finds the same beam by drafting (A.4). A round starts from the target's beam B_0:
 ///
-/// 1. The draft extends it gamma times, keeping `draft_width` sequences: D_1 .. D_gamma. It starts from the
-///    target's scores.
+/// 1. The draft extends it gamma times, starting from the target's scores and keeping `draft_width`
+///    sequences: D_1 .. D_gamma.
 /// 2. One target run evaluates every sequence of B_0, D_1 .. D_gamma: w + u gamma rows, if the beams are
 ///    full.
 /// 3. B_i is chosen among the extensions of B_(i-1), i = 1, 2, ... Its rows are available iff B_i lies in
-///    D_i: then the step is accepted and B_(i+1) follows. A B_i that does not lie in D_i, or B_(gamma+1), is
-///    exact as well, and ends the round: accepted + 1 steps per target run.
+///    D_i: then the step is accepted and B_(i+1) follows. The first B_i that does not lie in D_i, or
+///    B_(gamma+1), is exact as well, and ends the round: accepted + 1 steps per target run.
 ///
-/// By induction every B_i equals that of plain beam search, whatever the draft. The last round drafts only
-/// what is left of `length`. With draft_width = width every step of a perfect draft is accepted, but not
-/// always with a larger draft_width: the extra sequences of D_(i-1) may have extensions that outrank B_i and
-/// fill D_i.
+/// By induction every B_i equals that of ordinary beam search, for any draft. The last round drafts only the
+/// rest of `length`. With draft_width = width every step of a perfect draft is accepted, but not always with
+/// a larger draft_width: the extra sequences of D_(i-1) may have extensions that outrank B_i and fill D_i.
 ///
-/// This function asks the target only for rows that are used; the counts are those of the batched runs.
+/// This function computes only the target rows that it uses, but counts those of the batched runs.
 /// draft_width >= width >= 1, gamma >= 0, equal vocabularies (asserted).
 BeamSearch speculative_beam_search(const Model& target, const Model& draft, std::span<const Token> prompt,
                                    std::size_t width, std::size_t draft_width, std::int32_t gamma,

@@ -7,8 +7,7 @@
 namespace speclab {
 
 struct Control {
-  /// Worker threads call this now and then. If it returns true, the run ends early and returns its results so
-  /// far.
+  /// Worker threads poll this. If it returns true, the run ends early and returns its results so far.
   std::function<bool()> stop = [] { return false; };
   /// Worker threads call this with the number of units (rounds or tokens) done since the last call.
   std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};

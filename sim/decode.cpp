@@ -4,7 +4,9 @@
 
 namespace speclab {
 
-void throw_invalid_row() { throw ModelError("a model produced a row that holds NaN, infinity or no mass"); }
+void throw_invalid_row() {
+  throw ModelError("a model produced a row that holds NaN or infinity, or sums to 0");
+}
 
 void record_overlap(Tally& tally, double value, std::uint64_t contexts) {
   if (!(value >= 0)) throw_invalid_row();

@@ -1,6 +1,6 @@
-// The simulator: it runs many rounds of speculative decoding, or many tokens of plain decoding, in parallel
-// over trials. Every random number is addressed by (seed, trial, round), so the result is the same for any
-// number of threads.
+// The simulator: it runs many rounds of speculative decoding, or decodes many tokens without speculation, in
+// parallel over trials. Every random number is addressed by (seed, trial, round), so the result is the same
+// for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,6 @@
 
 namespace speclab {
 
-/// Steps between two reports of progress.
 inline constexpr std::uint32_t steps_between_reports = 256;
 
 /// Runs `step(trial, round, context, tally, scratch)` for every trial and round; `context` starts from the
@@ -61,20 +60,20 @@ void record_overlap(Tally& tally, double value, std::uint64_t contexts = 1);
 
 /// Decodes speculatively: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
-/// The acceptance rate (for token verification the overlap of target and draft) is tallied at every emitted
-/// token's context: the positions that verification reached, and the bonus position, for which the draft is
-/// asked once more. Under a lossless rule the target generates exactly these contexts, and alpha is defined
+/// The acceptance rate (for token verification the overlap of target and draft) is tallied in every emitted
+/// token's context: at the positions that verification reached, and at the bonus position, where the draft
+/// runs once more. Under a lossless rule the target generates exactly these contexts, and alpha is defined
 /// over contexts that the target generates (Cor. 3.6).
 Outcome decode_speculatively(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
                              const SimulationSize& simulation, const Control& control = {});
 
-/// Draws one token of plain decoding from the target's row, as the rule defines it, addressed by (seed,
+/// Draws one token from the target's row without speculation, as the rule defines it, addressed by (seed,
 /// trial, round).
 Token plain_token(const AnyRule& rule, Row target, std::uint64_t seed, std::uint32_t trial,
                   std::uint32_t round);
 
 /// Measures alpha as section 4.2 does: the mean of the rule's acceptance rate over the contexts of
-/// plan.trials * plan.length tokens that the target itself generates by plain decoding.
+/// plan.trials * plan.length tokens that the target generates without speculation.
 Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule,
                            const SimulationSize& simulation, const Control& control = {});
 

@@ -1,5 +1,5 @@
-// Doubles simulations: random numbers are addressed by trial and round, so the first half of a simulation
-// with twice the trials is the simulation itself.
+// Doubles a simulation without repeating it: because random numbers are addressed by trial and round, the
+// first half of a simulation with twice the trials is the original one.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace speclab {
 
-/// Returns a size that can be doubled: an even number of batches, each with the same number of whole trials.
-/// Trials are rounded up to this. size.trials >= 2.
+/// Returns a size that can be doubled: an even number of batches of equally many complete trials. Trials are
+/// rounded up. size.trials >= 2.
 inline SimulationSize doubling_size(SimulationSize size) {
   assert(size.trials >= 2);
   size.batches = std::min(size.batches, size.trials) / 2 * 2;
@@ -37,8 +37,8 @@ inline SequenceSet first_sequences(const SequenceSet& all, std::size_t count, bo
   return set;
 }
 
-/// Adds the outcome of a simulation to the second half of its double: each batch of the double has two of its
-/// batches.
+/// Adds the outcome of a simulation to that of the second half of its double. Each batch of the double holds
+/// two of the original's batches.
 inline void add_first_half(const Outcome& first, Outcome& second) {
   assert(first.batches.size() == second.batches.size() && first.batches.size() % 2 == 0);
   for (std::size_t batch = 0; batch < first.batches.size(); ++batch)

@@ -61,8 +61,8 @@ void run_over(const Model& model, std::span<const Token> text, std::size_t start
 
 using Texts = std::span<const std::vector<Token>>;
 
-/// Runs one round: a target run of as many positions, draft runs, whose seconds it adds to `draft_seconds`,
-/// then the target run. Returns the seconds of the latter.
+/// Runs one round: an untimed target run of as many positions, draft runs, whose seconds it appends to
+/// `draft_seconds`, then the timed target run. Returns its seconds.
 double play_round(const Model& target, const Model& draft, Texts texts, std::size_t start,
                   std::size_t positions, ClockKind clock, std::vector<double>& draft_seconds) {
   for_batch(texts.size(), [&](std::size_t at) {
@@ -156,8 +156,7 @@ RunSeconds measure_runs(const Model& target, const Model& draft, Texts texts,
   std::vector<std::vector<double>> of_target(most);
   std::vector<double> one;
   std::vector<double> two;
-  // Starts are visited from the last to the first, so that each lies before everything that the models still
-  // hold from another.
+  // Starts are visited from the last to the first, so that no start reuses a longer cached context.
   std::vector<std::size_t> backwards(starts.begin(), starts.end());
   std::sort(backwards.rbegin(), backwards.rend());
   for (const std::size_t start : backwards) {

@@ -18,7 +18,7 @@ int concurrency() { return tbb::this_task_arena::max_concurrency(); }
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
   tbb::task_group_context context;
   const std::function<bool()>* const stop = stop_of_this_thread;
-  // The loop asks at every index whether to end: oneTBB itself asks only between ranges, and one range can be
+  // The loop checks at every index whether to stop: oneTBB checks only between ranges, and one range can be
   // most of a long loop.
   tbb::parallel_for(
       tbb::blocked_range<std::size_t>(0, count),

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
-// libtbb is not built for ThreadSanitizer, which therefore cannot see that a loop starts before its bodies
-// and ends after them. These functions tell it; sim/parallel.cpp itself is not instrumented.
+// libtbb is not built for ThreadSanitizer, which therefore does not know that a loop starts before its bodies
+// and ends after them. These functions declare that order; sim/parallel.cpp itself is not instrumented.
 #if defined(__SANITIZE_THREAD__)
 extern "C" {
 void __tsan_acquire(void* address);
@@ -20,14 +20,14 @@ void __tsan_release(void* address);
 
 namespace speclab {
 
-/// Returns how many threads loops started here may use.
+/// Returns the number of threads that a loop started here may use.
 int concurrency();
 
 /// Calls call(body, i) for i = 0..count-1, until one returns false; see for_each_index.
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body);
 
 /// Calls call(body) such that loops inside it run no work of other loops while they wait. Needed around loops
-/// in code that others wait for (a lock, std::call_once): a thread that waits for itself waits forever.
+/// under a lock or std::call_once: otherwise such work may wait for the thread's own lock, forever.
 void run_isolated(void (*call)(const void* body), const void* body);
 
 template <class Body>
@@ -36,9 +36,8 @@ void isolated(const Body& body) {
 }
 
 /// Calls body(i) for i = 0..count-1 (std::size_t), in any order and from any thread; returns when all are
-/// done. Loops may nest, and ask the caller's stop function whether to end (core/stop.hpp). An exception of a
-/// body ends the loop and is rethrown here. A body may return bool; false ends the loop: bodies that have not
-/// begun are left out.
+/// done. Loops may nest, and poll the caller's stop function (core/stop.hpp). An exception of a body ends the
+/// loop and is rethrown. A body may return bool; after false no further body starts.
 template <class Body>
 void for_each_index(std::size_t count, const Body& body) {
   struct Loop {
@@ -46,7 +45,7 @@ void for_each_index(std::size_t count, const Body& body) {
     mutable char started = 0;
     mutable char finished = 0;
   };
-  // Destructors do this, so that it happens after exceptions, too.
+  // A destructor, so that this also happens after exceptions.
   struct BodyEnds {
     const Loop& loop;
     ~BodyEnds() { SPECLAB_TSAN_RELEASE(&loop.finished); }

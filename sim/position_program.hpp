@@ -1,5 +1,5 @@
-// Any rule that decides position by position (core/rules/by_position.hpp), as one value, so that rounds of
-// all of them are compiled once.
+// Any ByPosition rule (core/rules/by_position.hpp) as one value, so that rounds are compiled once for all of
+// them.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,8 @@
 
 namespace speclab {
 
-/// Answers the questions of DenseRows without passes over the two rows, for rows about which other facts are
-/// known. If an answer is not known, it sets `missing`, and numbers that follow from the answer are
-/// meaningless.
+/// Returns the statistics of DenseRows without passes over the two rows. If one is not known, it sets
+/// `missing`, and numbers computed from it are meaningless.
 class RowLookups {
  public:
   using Real = double;
@@ -90,7 +89,7 @@ class PositionProgramOf final : public PositionProgram {
   Rule rule_;
 };
 
-/// The value: itself such a rule, in double.
+/// Any ByPosition rule, itself a ByPosition rule in double.
 class AnyPositionRule {
  public:
   using SaidByPosition = AnyPositionRule;

@@ -1,4 +1,4 @@
-// Sums over the contexts of a run that measure its verification rule. Integers only, as in sim/tally.hpp.
+// Sums over the contexts of a run that measure its verification rule. Integers, as in sim/tally.hpp.
 #pragma once
 
 #include <cmath>

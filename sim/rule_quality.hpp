@@ -1,6 +1,6 @@
-// Decodes and measures the rule: beside the counts of a run it tallies the largest possible acceptance, the
-// distance of the output from the target, and the number of rejections that no lossless scheme could have
-// avoided. Rounds, and all their random numbers, are those of sim/decode.hpp.
+// Decodes and measures the rule: besides the counts of a run it tallies the largest possible acceptance, the
+// distance of the output from the target, and the rejections that no lossless scheme could avoid. Rounds and
+// random numbers are those of sim/decode.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@
 
 namespace speclab {
 
-/// Options of the measurement.
 struct RuleQualityOptions {
   bool lossless = false;       ///< the output distribution is the target's; proved elsewhere
-  bool argmax_target = false;  ///< the target's distribution is the argmax of its rows
+  bool argmax_target = false;  ///< the target's distribution is a point mass on the argmax of its row
 
   auto operator<=>(const RuleQualityOptions&) const = default;
 };
 
-/// Decodes speculatively as decode_speculatively does, without tallying its overlaps. In addition it tallies:
+/// Decodes as decode_speculatively does; instead of its overlaps it tallies:
 /// - optimum: the optimal transport bound for `first_drafts` i.i.d. drafts, in contexts where a round starts;
 /// - divergence, for lossless rules: the total variation of target and draft, which is the smallest rejection
 ///    probability of any lossless scheme of one draft (Yin et al. 2024), in contexts where a draft was

@@ -1,7 +1,7 @@
-// Decodes given sequences by any drafter and any policy: each starts from its own prompt and runs until it
-// has its tokens. Random numbers are addressed by the position at which a round starts, so that two policies,
-// or two drafters, share them when they start rounds at the same position: this makes paired comparisons
-// sharper. (No position of a sequence starts two rounds, so that no number is used twice.)
+// Decodes given sequences with any drafter and any policy: each starts from its own prompt and ends when it
+// has its tokens. Random numbers are addressed by the position at which a round starts, so that two policies
+// or drafters share them when they start rounds at the same position, which sharpens paired comparisons. (No
+// position starts two rounds, so no number is used twice.)
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct Sequence {
 struct SequenceSet {
   std::uint64_t seed = 1;
   std::vector<Sequence> sequences;
-  std::uint32_t batches = 64;  ///< consecutive stretches of whole sequences, for batch means
-  std::size_t first = 0;       ///< sequences before this index are not run and have no tallies
+  std::uint32_t batches = 64;  ///< batches of consecutive sequences, for batch means
+  std::size_t first = 0;       ///< index of the first sequence to run; earlier ones have no tallies
 
   std::size_t batch_count() const { return std::min<std::size_t>(batches, sequences.size()); }
   std::size_t batch_of(std::size_t sequence) const { return sequence * batch_count() / sequences.size(); }
@@ -43,13 +43,13 @@ struct SequenceSet {
 /// (sim/text/text_target.hpp).
 using TargetOf = std::function<Model(std::size_t sequence)>;
 
-/// Decodes every sequence speculatively, by a rule of one drafted sequence (std::logic_error for others).
-/// Progress counts tokens of finished sequences. Rounds of a policy that foresees count as foreseen_round.
+/// Decodes every sequence speculatively, with a rule of one drafted sequence (std::logic_error for others).
+/// Progress counts tokens of finished sequences. Rounds of a policy with `foresees` count as foreseen_round.
 /// Throws ModelError for an invalid row.
 Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control = {});
 
-/// Counts over the contexts of a text that the target generates plainly.
+/// Counts over the contexts of a text that the target generates without speculation.
 struct TextAcceptances {
   Outcome overlap;   ///< alpha of section 4.2: overlaps with the row from which a round would draft its first
                      ///< token, 0 if there is none; `drafted` counts contexts where something was proposed

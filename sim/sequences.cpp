@@ -55,7 +55,7 @@ std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, 
     const std::size_t start = context.size();
     std::vector<Token> drafted;
     SampledRandomSource random = sampled_random_source(seed, 0, round);
-    // While the round is watched, the context still ends in all the drafted tokens.
+    // While the watch runs, the context still ends in all drafted tokens.
     const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
       if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
     };

@@ -21,7 +21,7 @@ struct RoundRecord {
   bool corrected() const { return accepted < static_cast<std::int32_t>(drafted.size()); }
 };
 
-/// Returns the rounds of one trial until at least `tokens` are emitted. The rule drafts one sequence.
+/// Returns the rounds of one trial until at least `tokens` tokens are emitted. The rule drafts one sequence.
 std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, const AnyRule& rule,
                                        std::int32_t gamma, std::vector<Token> context, std::size_t tokens,
                                        std::uint64_t seed);
@@ -31,7 +31,7 @@ void speculative_sequence(const Model& target, const Model& draft, const AnyRule
                           const SimulationSize& simulation, std::uint32_t trial,
                           RoundScratch<double>& scratch, std::span<Token> out);
 
-/// Does the same for plain decoding of the target. Its draws use a separate stream (Use::plain), so both
+/// Does the same for the target without speculation. Its draws use a separate stream (Use::plain), so both
 /// samples are independent under one seed.
 void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                     std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out);
@@ -43,7 +43,7 @@ std::vector<Token> speculative_sequences(const Model& target, const Model& draft
                                          std::int32_t gamma, const SimulationSize& simulation,
                                          std::size_t length, const Control& control = {});
 
-/// Does the same for plain decoding of the target.
+/// Does the same for the target without speculation.
 std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                                    std::size_t length, const Control& control = {});
 

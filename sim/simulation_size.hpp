@@ -14,11 +14,11 @@
 
 namespace speclab {
 
-/// The number of trials from which intervals of dependent rounds compare whole trials, which are independent
-/// however slowly a sequence forgets. Measured on chains of two states that accept with .9 and .5, or .99 and
-/// .1, and forget in 0, 5, 20, 100 rounds or never: at 95%, 8 trials of 50 or 100 rounds cover .935 to .963
-/// of the time, 16 and 64 trials .941 to .957. The worst trials never leave the state they start in: if all
-/// are in one state, they look alike; 8 trials are so once in 128 times.
+/// With at least this many trials, intervals of dependent rounds use batches of complete trials, which are
+/// independent for any autocorrelation within a sequence. Coverage of 95% intervals, on two-state chains that
+/// accept with .9 and .5, or .99 and .1, and mix in 0, 5, 20, 100 rounds or never: .935 to .963 with 8 trials
+/// of 50 or 100 rounds, .941 to .957 with 16 and 64. The worst chains never leave their first state: all 8
+/// trials are in one state once in 128 times.
 inline constexpr std::uint32_t least_independent_trials = 8;
 
 /// Batches first..last-1.
@@ -32,17 +32,19 @@ struct BatchSpan {
 
 struct SimulationSize {
   std::uint64_t seed = 1;
-  std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
-  std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
-  std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
-  std::uint32_t batches = 64;                   ///< maximum of batches, for batch means
-  BatchSpan only = {};                          ///< the batches to run; the tallies of others stay empty
+  std::uint32_t trials = 64;    ///< independent sequences, each starting from the prompt
+  std::uint32_t length = 1000;  ///< rounds (or tokens) in each
+  std::vector<std::vector<Token>> prompts{
+      {}};                     ///< contexts before the first token; trials cycle through them
+  std::uint32_t batches = 64;  ///< maximum of batches, for batch means
+  BatchSpan only = {};         ///< the batches to run; the tallies of others stay empty
 
   const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }
 
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
 
-  /// Returns the trials of `only`, first..last-1. Its batches must be whole trials, or all batches.
+  /// Returns the trials of `only`, first..last-1. Its batches must consist of complete trials, or be all
+  /// batches.
   std::pair<std::uint32_t, std::uint32_t> trials_to_run() const {
     const BatchCut all = cut();
     if (only.first == 0 && only.last >= all.count()) return {0, trials};
@@ -62,8 +64,8 @@ struct SimulationSize {
 
   bool has_independent_trials() const { return trials >= least_independent_trials; }
 
-  /// Cuts into batches of whole trials if there are enough trials. Else batches are stretches that are not
-  /// claimed to be independent.
+  /// Cuts into batches of complete trials if there are enough trials, else into spans of rounds that may be
+  /// dependent.
   BatchCut cut() const { return {total(), batches, has_independent_trials() ? length : 1U}; }
 
   /// Cuts rounds that are independent of each other, regardless of trials.
@@ -106,7 +108,7 @@ struct Outcome {
   }
 };
 
-/// Collects the tallies of one trial and hands each batch over when the trial leaves it.
+/// Collects the tallies of one trial and writes each batch to the outcome when the trial leaves it.
 class BatchWriter {
  public:
   BatchWriter(const SimulationSize& simulation, Outcome& outcome, std::mutex& mutex)

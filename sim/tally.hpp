@@ -50,8 +50,8 @@ struct Tally {
     emitted_squared += count * (length + 1) * (length + 1);
   }
 
-  /// Adds the same overlap in `contexts` contexts. It is rounded to the nearest quantum: an error below 2^-33
-  /// per context, while sampling error is above 2^-17.
+  /// Adds the same overlap in `contexts` contexts. It is rounded to the nearest quantum: an error of at most
+  /// 2^-33 per context, far below sampling errors above 2^-17.
   void add_overlap(double overlap, std::uint64_t contexts = 1) {
     overlap_quanta += WideCount(ContextSum::quanta_of(overlap)) * contexts;
     overlap_contexts += contexts;

@@ -33,8 +33,8 @@ std::size_t index_of(const std::vector<double>& values, double value) {
   return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
-/// The place of a value on an axis: the points around it, and the share of the way from the first to the
-/// second; above 1 after the last point.
+/// A value's position on an axis: the grid points around it, and the fraction of the way from the first to
+/// the second; above 1 after the last point.
 struct Place {
   std::size_t low;
   std::size_t high;
@@ -47,7 +47,7 @@ Place locate(const std::vector<double>& axis, double value) {
   return {high - 1, high, (value - axis[high - 1]) / (axis[high] - axis[high - 1])};
 }
 
-/// Interpolates; beyond the last point only rising lines continue.
+/// Interpolates; beyond the last point only rising lines are extrapolated.
 double between(double low, double high, double share) {
   return share > 1 ? high + std::max(high - low, 0.0) * (share - 1) : low + (high - low) * share;
 }

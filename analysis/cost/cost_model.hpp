@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Every run takes the same time, whatever its tokens and sequences: a target run 1, a draft run c (Leviathan
-/// et al. 2023, section 3.3, "enough compute resources").
+/// Every run takes the same time for any tokens and sequences: a target run 1, a draft run c (Leviathan et
+/// al. 2023, section 3.3, "enough compute resources").
 struct ConstantCost {
   double ms = 1;
 };
@@ -23,7 +23,7 @@ struct MeasuredPoint {
 };
 
 /// Measured times on a complete grid of tokens and batches; between grid points the time is bilinear. Below
-/// the grid it is the first value; beyond the grid the last slope continues where it rises. The context
+/// the grid it is the first value; beyond the grid the last slope continues if it is positive. The context
 /// length is that of the measurement.
 class MeasuredCost {
  public:

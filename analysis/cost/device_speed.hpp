@@ -1,4 +1,5 @@
-// Computes times, limits, memory, traffic and energy of a pair of models on a device, by the roofline.
+// Computes times, bottleneck, memory, traffic and energy of a pair of models on a device, by the roofline
+// model.
 #pragma once
 
 #include <optional>
@@ -32,12 +33,12 @@ struct DeviceFindings {
   int devices = 1;
   std::string source;
   double plain_ms = 0;
-  double draft_ms = 0;  ///< a draft run: of one token, or of all tokens if one run drafts them
+  double draft_ms = 0;  ///< time of a draft run: for one token, or for all if one run drafts them
   double verify_ms = 0;
   double plain_tokens_per_second = 0;
   double speculative_tokens_per_second = 0;
-  bool compute_bound = false;  ///< whether plain runs are limited by arithmetic
-  double intensity = 0;        ///< FLOP per byte of plain runs
+  bool compute_bound = false;  ///< whether target runs without drafts are compute-bound
+  double intensity = 0;        ///< FLOP per byte of target runs without drafts
   double balance = 0;          ///< FLOP per byte of the device
   DeviceMemory memory;
   std::optional<PlainAndSpeculative> bytes_per_token;   ///< none without the draft's shape
@@ -49,12 +50,12 @@ struct DeviceFindings {
 /// is a roofline.
 std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share);
 
-/// Returns the smallest number of such devices, in tensor parallel, whose memory holds `memory` and this
-/// batch.
+/// Returns the smallest number of such devices, in tensor parallel, whose memory holds the weights and caches
+/// of this batch.
 double devices_that_hold(const DeviceMemory& memory, double batch, int devices);
 
-/// Returns the findings at `gamma`, whose rounds emit `tokens_per_round`. Returns none unless the target's
-/// cost is a roofline. Leaves out numbers that need the draft's shape if it is unknown.
+/// Returns the findings at `gamma`, whose rounds emit `tokens_per_round` tokens; none unless the target's
+/// cost is a roofline. Numbers that need the draft's unknown shape are absent.
 std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
                                            int gamma, double tokens_per_round);
 

@@ -46,7 +46,7 @@ Transformer t5_v11(Transformer shape, double published) {
   return model;
 }
 
-/// Returns a T5 of the first release: plain feed-forward blocks and one matrix for both embeddings.
+/// Returns a T5 of the first release: feed-forward blocks without gates, and one matrix for both embeddings.
 Transformer t5(Transformer shape, double published) {
   Transformer model = decoder(std::move(shape), published);
   model.encoder_layers = model.layers;
@@ -70,7 +70,7 @@ Transformer lamda(std::string name, double published) {
 
 }  // namespace
 
-// The last number of a line is the number of parameters in the checkpoint. Every second layer of Gemma 2 is
+// The last number of a line is the checkpoint's number of parameters. Every second layer of Gemma 2 is
 // windowed.
 const std::vector<Transformer>& model_presets() {
   static const std::vector<Transformer> all{

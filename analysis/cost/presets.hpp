@@ -1,4 +1,4 @@
-// Devices and language models by name, with the source of each number.
+// Named devices and language models, with the source of each number.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@ namespace {
 
 double heads_by_size(const Transformer& model) { return double(model.heads) * model.head_size; }
 
-/// Returns how many numbers attention reads of a token; an EAGLE-3 head also reads its embedding.
+/// Returns the width of attention's input per token; an EAGLE-3 head also reads the token's embedding.
 double attention_input(const Transformer& model) {
   return (model.head == HeadKind::eagle3 ? 2.0 : 1.0) * model.hidden;
 }
@@ -37,7 +37,7 @@ double attention_parameters(const Transformer& model) {
          latent.rank * heads * (latent.plain + latent.value) + heads * latent.value * hidden;
 }
 
-/// Returns how many numbers a layer's cache stores per token.
+/// Returns the number of values that a layer's cache stores per token.
 double kept_numbers(const Transformer& model) {
   return has_latent(model) ? model.latent.rank + model.latent.rotary : 2.0 * model.kv_heads * model.head_size;
 }
@@ -58,8 +58,8 @@ double router(const Transformer& model) {
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
-/// Returns the parameters of the decoder's layers: `experts` in each layer that has some, and those that all
-/// tokens share.
+/// Returns the parameters of the decoder's layers: `experts` experts in each layer with experts, and all
+/// shared parameters.
 double layer_parameters(const Transformer& model, double experts) {
   // The keys and values of an encoder's source are computed with the prompt.
   const double attention =
@@ -77,7 +77,6 @@ double output_matrix(const Transformer& model) {
   return model.is_head() ? double(model.draft_vocab) * model.hidden : embedding(model);
 }
 
-/// Returns the parameters of one Medusa head.
 double medusa_head(const Transformer& model) {
   return double(model.layers) * model.hidden * model.hidden + output_matrix(model);
 }
@@ -128,13 +127,13 @@ RunWork dflash_work(const Transformer& model, const Run& run, const Precision& p
   const double attention = attention_flops(model) * attended(model, run.context);
   return {.flops = run.batch * (positions * (2 * (layers + context_matrices(model)) + attention) +
                                 run.tokens * 2 * output_matrix(model)),
-          // Keys and values of the block are written, too, although the next round overwrites them.
+          // Counts writing the block's keys and values, although the next round overwrites them.
           .bytes = decoder_parameters(model, 1) * precision.weight_bytes +
                    run.batch * (read_cache(model, run.context, precision) +
                                 2 * positions * written_cache(model, precision))};
 }
 
-/// Returns how many copies of a cache the devices hold: one on each if it cannot be split.
+/// Returns the number of copies of a cache on all devices: one on each if it cannot be split.
 double cache_copies(const Machine& machine, const Transformer& model) {
   return has_latent(model) ? machine.devices : 1;
 }

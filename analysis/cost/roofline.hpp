@@ -1,7 +1,7 @@
 // Estimates the time of one run of a Transformer by the roofline model (Williams, Waterman and Patterson
 // 2009): the larger of its memory traffic over the bandwidth and its arithmetic over the peak, plus overheads
-// of each run. Numbers are doubles in SI units: seconds, bytes, FLOP. The model knows no processor cache, no
-// overlap and no kernel: it gives an estimate, not a measurement.
+// of each run. Numbers are doubles in SI units: seconds, bytes, FLOP. The model ignores processor caches,
+// overlap and kernels: it gives an estimate, not a measurement.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Device {
   double flops_8bit = 0;   ///< the same in FP8 or INT8
   double bandwidth = 0;    ///< bytes/s of its memory
   double memory = 0;       ///< bytes
-  double link = 0;         ///< bytes/s to the other devices, in one direction
+  double link = 0;         ///< bytes/s to other devices, in one direction
   double power = 0;        ///< limit of the board, W
   std::string source{};
 };
@@ -62,10 +62,9 @@ struct Transformer {
   bool tied = false;       ///< the output matrix is the input embedding
   int experts = 1;         ///< feed-forward blocks per layer that tokens choose from
   int active_experts = 1;  ///< blocks that one token chooses
-  /// n tokens of one sequence touch as many experts as n^exponent tokens that choose independently: 1 if they
-  /// choose independently, 0 if they all choose alike. The default fits the unions of 39.4 and 58.9 of 256
-  /// experts that Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts per token, within 3%; measure
-  /// your model's.
+  /// n tokens of one sequence touch as many experts as n^exponent independent tokens: 1 if tokens choose
+  /// independently, 0 if all choose the same. The default fits the unions of 39.4 and 58.9 of 256 experts
+  /// that Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts per token, within 3%.
   double routing_exponent = 0.79;
   int encoder_layers = 0;   ///< an encoder-decoder model; its encoder runs once per prompt, not per token
   int windowed_layers = 0;  ///< decoder layers that attend only to the last `window` tokens
@@ -74,19 +73,19 @@ struct Transformer {
   int layers_without_cache = 0;
   int windowed_without_cache = 0;
   double published = 0;  ///< parameters, as published
-  /// In a model with experts: number of layers that have one feed-forward block instead, and its size.
+  /// In a model with experts: number of layers with one feed-forward block instead, and its size.
   int dense_layers = 0;
   int dense_feed_forward = 0;
   int shared_feed_forward = 0;  ///< width of the block that every token uses besides its experts; 0: none
   LatentAttention latent{};
-  /// Modules for multi-token prediction: beside this model, or, if this is an MTP head, in it.
+  /// Modules for multi-token prediction: shipped with this model, or, for an MTP head, contained in it.
   int mtp_modules = 0;
   HeadKind head = HeadKind::none;
-  /// Only for heads: numbers that its first matrix reads (none for Medusa), and the number of tokens from
-  /// which it can draft. `vocab` is the target's.
+  /// Only for heads: width of the first matrix's input (0 for Medusa), and size of the vocabulary from which
+  /// the head drafts. `vocab` is the target's.
   int fused = 0;
   int draft_vocab = 0;
-  /// Tokens in a round: heads of Medusa, one less than a block of DFlash; 0: any number.
+  /// Maximum of drafted tokens in a round: the heads of Medusa, one less than DFlash's block; 0: any number.
   int most_drafted = 0;
   /// The numbers of the checkpoint: a name of precision_presets; "": 16 bits; "mixed": 4-bit floats beside
   /// 16-bit weights, which the roofline does not know.
@@ -100,29 +99,28 @@ struct Transformer {
 };
 
 /// Returns the MTP modules of a target as a drafter: each module drafts one token. For more tokens than
-/// modules engines use them again (vLLM 0.33, config/speculative.py), or use only the first (SGLang 0.5.23,
+/// modules, engines reuse the modules (vLLM 0.33, config/speculative.py), or only the first (SGLang 0.5.23,
 /// deepseek_nextn.py). Experts and attention are those of the target's later layers.
 Transformer mtp_drafter(const Transformer& target);
 
-/// Returns all parameters that are stored for the model, from the shape: matrices and embeddings. Vectors
-/// (norms, biases) and tables of positions are left out, less than 1% of each preset. Returns `published` if
-/// the model has no layers. A head has no embedding. The output matrices of MTP modules and DFlash blocks are
-/// the target's, and are not counted here; EAGLE-3 and Medusa heads have their own.
+/// Returns the number of stored parameters, from the shape: matrices and embeddings. Vectors (norms, biases)
+/// and position tables are left out, less than 1% of each preset. Returns `published` if the model has no
+/// layers. A head has no embedding. The output matrices of MTP modules and DFlash blocks are the target's,
+/// and are not counted here; EAGLE-3 and Medusa heads have their own.
 double parameters(const Transformer& model);
 
-/// Returns the parameters that one token multiplies in the decoder, including the output matrix, whichever
-/// model stores it. For EAGLE-3 `fc` is counted in every run, although a round runs it once: for heads of
-/// Llama 3 it is an eighth of the parameters that a run multiplies. For Medusa these are the parameters of
-/// one head; for DFlash each matrix counts once.
+/// Returns the number of parameters that one token multiplies in the decoder, including the output matrix,
+/// even if the target stores it. For EAGLE-3 `fc` is counted in every run, although a round runs it once: for
+/// heads of Llama 3 it is an eighth of the parameters that a run multiplies. For Medusa these are the
+/// parameters of one head; for DFlash each matrix counts once.
 double active_parameters(const Transformer& model);
 
 /// Returns the expected number of distinct experts of a layer that `tokens` tokens touch, each choosing
-/// uniformly and independently: experts (1 - (1 - active / experts)^tokens). The shared block is not among
-/// them.
+/// uniformly and independently: experts (1 - (1 - active / experts)^tokens). The shared block is not counted.
 double independent_experts(const Transformer& model, double tokens);
 
-/// Returns the same for `tokens` tokens of each of `batch` sequences, which are independent of each other:
-/// independent_experts(batch tokens^routing_exponent).
+/// Returns the same for `tokens` tokens of each of `batch` independent sequences: independent_experts(batch
+/// tokens^routing_exponent).
 double expected_experts(const Transformer& model, double tokens, double batch);
 
 /// Number formats of weights, caches and arithmetic.
@@ -146,7 +144,6 @@ struct Run {
   double context = 0;
 };
 
-/// Arithmetic and memory traffic of a run.
 struct RunWork {
   double flops = 0;
   double bytes = 0;  ///< read and written
@@ -191,8 +188,8 @@ struct RunTime {
   double total() const { return (compute_bound() ? arithmetic : memory) + overhead + communication; }
 };
 
-/// Return the bytes, and the work, on all devices together. Latent caches cannot be split by heads: each
-/// device stores and reads them whole.
+/// Return the cache's bytes, and a run's work, summed over all devices. Latent caches cannot be split by
+/// heads: each device stores and reads a copy.
 double cache_bytes(const Machine& machine, const Transformer& model, double context);
 RunWork work(const Machine& machine, const Transformer& model, const Run& run);
 
@@ -202,14 +199,14 @@ RunWork work(const Machine& machine, const Transformer& model, const Run& run);
 /// since they run in sequence.
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run);
 
-/// Returns the time in which a drafter reads `run.tokens` known tokens, to keep its cache complete: prompts,
+/// Returns the time in which a drafter reads `run.tokens` known tokens to keep its cache complete: a prompt,
 /// or the token of a round without drafts. A model, EAGLE-3 and MTP run over them; DFlash runs only `fc` and
-/// its keys and values; Medusa has no cache, and takes no time.
+/// its keys and values; Medusa has no cache and takes no time.
 RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run);
 
 /// Returns the energy of some work, in joules, by two constants: 32 pJ per byte of memory traffic (about 4 pJ
 /// per bit, as O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle
-/// power is left out. A rough estimate: its ratios are more reliable than its digits.
+/// power is left out. A rough estimate; ratios are more reliable than values.
 double energy(const Machine& machine, const RunWork& done);
 
 }  // namespace speclab

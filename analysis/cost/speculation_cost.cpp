@@ -24,7 +24,6 @@ void change(CostModel& cost, double bandwidth, double flops, double overheads) {
 
 RunWork scaled(const RunWork& work, double times) { return {times * work.flops, times * work.bytes}; }
 
-/// Returns the work of drafting `gamma` tokens for each sequence.
 RunWork drafting_work(const RooflineCost& draft, double gamma, const Operation& at) {
   if (gamma == 0) return {};
   const bool in_one = draft.model.drafts_in_one_run();

@@ -1,5 +1,5 @@
-// Theorem 3.8 of Leviathan et al. 2023 if verifying is not free: its denominator gets the cost of a target
-// run over gamma + 1 positions, at a batch and a context.
+// Theorem 3.8 of Leviathan et al. 2023 with the cost of verification: its denominator includes the time of a
+// target run over gamma + 1 positions, at a given batch and context.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,20 @@
 
 namespace speclab {
 
-/// The runs in which a drafter makes the tokens of a round: one run per token, in sequence, or one run for
-/// all, as Medusa heads and DFlash blocks do.
+/// The draft runs of a round: one per token, in sequence, or one for all tokens (Medusa, DFlash).
 enum class DraftRuns { a_token, a_round };
 
 struct CostPair {
   CostModel target;
   CostModel draft;
-  /// For a draft whose time is constant or measured; a Transformer determines it itself. If one run drafts a
-  /// round, times are by the number of tokens that it drafts.
+  /// For a draft of constant or measured time; a Transformer's shape determines it. If one run drafts a
+  /// round, times are by its number of drafted tokens.
   DraftRuns stated = DraftRuns::a_token;
 };
 
 DraftRuns draft_runs(const CostPair& costs);
 
-/// The operating point of a server: sequences decoded together, and tokens before each.
+/// The operating point of a server: the batch, and the context in tokens.
 struct Operation {
   double batch = 1;
   double context = 0;
@@ -35,31 +34,32 @@ struct Operation {
 double drafting_ms(const CostPair& costs, double gamma, const Operation& at);
 
 /// Returns the same for a draft that reads `run.tokens` known tokens of each sequence: prompts, or the token
-/// of a round without drafts. For a drafter of one run per round whose times are constant or measured this is
-/// not known; 0 is returned.
+/// of a round without drafts. Returns 0 for a drafter of one run per round and constant or measured time, for
+/// which it is unknown.
 double reading_ms(const CostPair& costs, const Run& run);
 
-/// Returns the cost of drafting `gamma` tokens, in plain target runs at the same batch: gamma c if each token
-/// takes a run.
+/// Returns the time of drafting `gamma` tokens, in target runs over one position at the same batch: gamma c
+/// if each token takes a run.
 double drafting_cost(const CostPair& costs, int gamma, const Operation& at);
 
-/// Returns c: the time of a draft run of one token over that of a plain target run, at the same batch.
+/// Returns c: the time of a draft run of one token divided by that of a target run over one position, at the
+/// same batch.
 double draft_cost(const CostPair& costs, const Operation& at);
 
-/// Returns the tokens of the draft run that drafts `gamma` of them, at least 1; none if each token takes a
+/// Returns the number of tokens of the run that drafts `gamma` tokens, at least 1; none if each token takes a
 /// run.
 std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma);
 
-/// Returns the time of a target run over gamma + 1 positions over that of one over a single position: 1 if
-/// verifying is free.
+/// Returns the time of a target run over gamma + 1 positions divided by that over one position: 1 if
+/// verification is free.
 double verify_cost(const CostPair& costs, int gamma, const Operation& at);
 
 /// Returns tokens per round for gamma = 0..most under the i.i.d. assumption (Leviathan et al. 2023, Eq. 1).
 std::vector<double> iid_tokens(double alpha, int most);
 
-/// Returns the speedup over plain decoding at the same batch, for gamma = 0..tokens.size() - 1: tokens[gamma]
-/// / (drafting_cost(gamma) + verify_cost(gamma)). `tokens` are those of one sequence's round, including the
-/// correction or bonus; at gamma = 0 both numerator and denominator are 1.
+/// Returns the speedup at the same batch, for gamma = 0..tokens.size() - 1: tokens[gamma] /
+/// (drafting_cost(gamma) + verify_cost(gamma)). `tokens` counts one sequence's round, including the
+/// correction or bonus; at gamma = 0 numerator and denominator are 1.
 std::vector<double> speedups(std::span<const double> tokens, const CostPair& costs, const Operation& at);
 
 struct SpeedupRange {
@@ -69,8 +69,8 @@ struct SpeedupRange {
 
 /// Returns the range of the speedup at `gamma`, whose rounds emit `tokens`, over possible errors of the
 /// roofline's assumptions: both efficiencies a fifth lower or higher (at most 1), and all overheads half or
-/// double, in every combination, the same for target and draft. A draft run of constant time stays the same
-/// share of a plain target run. Returns none without a roofline, and for gamma 0.
+/// double, in every combination, the same for target and draft. For a draft of constant time, c stays the
+/// same. Returns none without a roofline, and for gamma 0.
 std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
                                                    const Operation& at);
 
@@ -81,22 +81,23 @@ struct BatchRange {
   int gamma = 0;
   double least_speedup = 1;  ///< smallest speedup over the range, at `gamma`
 
-  /// Returns whether both are the same row of a table, whatever their speedups.
+  /// Returns whether both give the same row of a table, except for speedups.
   bool same_row(const BatchRange& other) const {
     return first == other.first && last == other.last && gamma == other.gamma;
   }
 };
 
-/// Returns the best gamma for every batch from 1 to `most`; neighbours with the same choice form one range.
-/// The speedup need not fall with the batch: long caches and touched experts can make speculation pay again.
+/// Returns the best gamma for every batch from 1 to `most`; adjacent batches with the same choice form one
+/// range. The speedup need not fall with the batch: long caches and touched experts can make speculation pay
+/// again.
 std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
                                        int most);
 
-/// Returns the largest batch of 1..most up to which every batch is faster than plain decoding at this gamma;
-/// 0 if one sequence already is not. `tokens_per_round` is the number at gamma.
+/// Returns the largest batch of 1..most up to which every batch has a speedup above 1 at this gamma; 0 if a
+/// batch of 1 has none. `tokens_per_round` is the number at gamma.
 int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most);
 
-/// The work for one emitted token of one sequence of the batch, at some gamma (0: plain decoding).
+/// The work for one emitted token of one sequence of the batch, at some gamma (0: no speculation).
 struct TokenWork {
   double bytes = 0;
   double flops = 0;

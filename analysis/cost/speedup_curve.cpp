@@ -38,7 +38,8 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
   const int last = curve.last();
   if (closed.gamma && *closed.gamma <= last) return {*closed.gamma, closed.reason};
   if (closed.gamma) {
-    return {gamma, fmt::format("The best, {}, lies beyond the largest considered, {}.", *closed.gamma, last)};
+    return {gamma,
+            fmt::format("The best gamma, {}, exceeds the largest considered, {}.", *closed.gamma, last)};
   }
   if (closed.speedup) {
     for (int enough = 1; enough <= last; ++enough) {
@@ -50,11 +51,11 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
   return {gamma, closed.reason + fmt::format(" This is the largest considered, {}.", last)};
 }
 
-/// Returns the choice if a round costs 1 + c whatever it drafts, so that more tokens are always better:
-/// `gamma` is 0 or the last, and the limit is 1 / ((1 - alpha) (1 + c)).
+/// Returns the choice if a round costs 1 + c for any gamma, so that more tokens are always better: `gamma` is
+/// 0 or the last, and the limit is 1 / ((1 - alpha) (1 + c)).
 GammaChoice best_of_one_run(const SpeedupCurve& curve, int gamma, double alpha, double c) {
-  if (gamma == 0) return {0, "No gamma considered is faster than plain decoding: do not speculate."};
-  const std::string reason = "One run drafts all tokens of a round, so that more are always better.";
+  if (gamma == 0) return {0, "No gamma considered has a speedup above 1: do not speculate."};
+  const std::string reason = "One run drafts all tokens of a round, so more tokens are always better.";
   const auto free = speedup_bound_drafting_free(alpha);
   for (int enough = 1; free && enough <= curve.last(); ++enough) {
     const double speedup = curve.estimate[row(enough)];
@@ -120,15 +121,15 @@ GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& cos
   const int gamma = static_cast<int>(top - curve.estimate.begin());
   if (curve.by != AcceptanceModel::iid) {
     if (gamma == curve.last() && gamma > 0)
-      return {gamma, "The longest round seen: draft more for a while, and plan again."};
+      return {gamma, "This is the longest draft in the log: draft more for a while, and plan again."};
     return {gamma, curve.by == AcceptanceModel::positions
-                       ? "The largest speedup by acceptance as it was measured at each position."
-                       : "The largest speedup by the logged text, cut into rounds of each gamma."};
+                       ? "The largest speedup, with acceptance as measured at each position."
+                       : "The largest speedup, with the logged text cut into rounds of each gamma."};
   }
   if (constant(costs) && draft_runs(costs) == DraftRuns::a_round)
     return best_of_one_run(curve, gamma, alpha, draft_cost(costs, at));
   if (constant(costs)) return best_by_closed_form(curve, gamma, alpha, draft_cost(costs, at));
-  if (gamma == 0) return {0, "No gamma is faster than plain decoding here: do not speculate."};
+  if (gamma == 0) return {0, "No gamma has a speedup above 1 here: do not speculate."};
   return {gamma, gamma == curve.last()
                      ? fmt::format("The largest considered, {}.", gamma)
                      : std::string("The largest speedup with the cost of verifying gamma + 1 positions.")};
@@ -139,11 +140,11 @@ SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const Cost
   SpeedupBounds bounds;
   const double c = draft_cost(costs, at);
   const bool iid = curve.by == AcceptanceModel::iid;
-  // The closed forms of alpha suppose free verification.
+  // The closed forms assume free verification.
   const bool by_theorem = iid && constant(costs);
   const bool closed = by_theorem && draft_runs(costs) == DraftRuns::a_token;
   const auto paid = speedup_bound_drafting_paid(alpha, c);
-  // A choice that knows what will be accepted may also draft nothing.
+  // The oracle may also draft nothing.
   bounds.drafting_paid = closed && paid ? std::max(*paid, 1.0) : paid_by_curve(curve, costs, at);
   if (by_theorem) bounds.guaranteed = guaranteed_speedup(alpha, c);
   if (iid) bounds.drafting_free = speedup_bound_drafting_free(alpha);

@@ -20,12 +20,12 @@ using Sparse = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor, std
 constexpr double settled = 1e-13;
 constexpr double max_error = 1e-9;
 constexpr int max_iterations = 20'000;
-/// Plain iteration has stalled if this many steps reduce the residual by less than a tenth.
+/// Iteration has stalled if this many steps reduce the residual by less than a tenth.
 constexpr int stall_window = 32;
 constexpr int max_bound_steps = 1000;
 constexpr std::uint64_t max_followed_rounds = 10'000;
 
-/// Calls `product` with the matrix of a chain; all products, which take the time, go through here.
+/// Calls `product` with the dense or sparse matrix of a chain.
 template <class Product>
 Vector with_matrix(const Transitions& rows, const Product& product) {
   end_if_stopped();
@@ -99,7 +99,7 @@ void iterate(StationaryDistribution& found, Vector distribution, const Step& ste
   found.distribution = copied(distribution);
 }
 
-/// Iterates `step` until it settles. `matrix()` gives the dense transitions of `step`.
+/// Iterates `step` until it converges. `matrix()` gives the dense transitions of `step`.
 template <class Step, class Matrix>
 StationaryDistribution settle(std::vector<double> start, const Step& step, const Matrix& matrix) {
   StationaryDistribution found;
@@ -224,7 +224,7 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
     out.rejections = examined_rejections / examined;
     out.distance = examined_distance / examined;
   }
-  // The pair of positions describes the chain; gamma may be too small for a round to have both.
+  // Statistics of the first two positions describe the chain, even if gamma is below 2.
   const Vector one = left_product(view(distribution), chain.accepted);
   out.first_accepted = one.sum();
   if (out.first_accepted > 0) {

@@ -1,7 +1,7 @@
 // Computes exact properties of speculative decoding as a chain over contexts
 // (analysis/exact/context_chain.hpp): stationary distributions, the distribution of the tokens N emitted per
-// round, and what the i.i.d. assumption of Leviathan et al. 2023 leaves out. Distributions over contexts are
-// vectors with one probability per context.
+// round, and what the i.i.d. assumption of Leviathan et al. 2023 leaves out. A distribution over contexts is
+// a vector with one probability per context.
 #pragma once
 
 #include <cstdint>
@@ -14,47 +14,47 @@
 namespace speclab {
 
 /// A distribution over contexts that one step leaves unchanged. Chains of up to max_direct_states contexts
-/// are solved directly, larger ones by power iteration. If plain iteration stalls, as on a periodic chain, it
-/// continues with the mean of a distribution and its successor.
+/// are solved directly, larger ones by power iteration. If iteration stalls, as on a periodic chain, it
+/// continues with the mean of a distribution and its successor (damping).
 struct StationaryDistribution {
   std::vector<double> distribution;
   bool direct = false;  ///< solved without iteration (analysis/exact/direct_stationary.hpp)
   int iterations = 0;
   double residual = 0;  ///< L1 distance between the distribution and its successor
   /// Estimate of the iteration's own error: residual / (1 - r), where the residual fell by the factor r per
-  /// step. It does not detect a chain whose parts hardly ever communicate and which is settled within each
-  /// part from the start; iteration from another start does.
+  /// step. It does not detect a chain whose parts hardly communicate if each part has converged by itself;
+  /// iteration from another start does.
   double error = 0;
-  bool damped = false;     ///< plain iteration had stalled
+  bool damped = false;     ///< undamped iteration had stalled
   bool converged = false;  ///< direct, or residual below 1e-13 and error below 1e-9 within 20,000 iterations
 };
 
-/// Returns the distribution after one token of plain decoding.
+/// Returns the distribution after one token without speculation.
 std::vector<double> after_token(const ContextChain& chain, std::span<const double> distribution);
 
 /// Returns the distribution after one round with gamma >= 0 drafted tokens: distribution * K. Takes gamma
 /// products with M, one with J, one with B.
 std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> distribution);
 
-/// Return the stationary distribution that plain decoding, or rounds with gamma drafted tokens, reach from
-/// `start`.
+/// Return the stationary distribution that decoding without speculation, or rounds with gamma drafted tokens,
+/// reach from `start`.
 StationaryDistribution stationary_plain(const ContextChain& chain, std::vector<double> start);
 StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start);
 
 /// Returns E[N | x] = 1 + sum_{i=1..gamma} (M^i 1)(x) for every context x.
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma);
 
-/// Bounds on the long-run mean of E[N] over rounds in a closed class, however slowly they forget their start:
-/// the mean of any function over a stationary distribution lies between the smallest and the largest
-/// conditional mean n rounds ahead, here for n up to 1,000.
+/// Bounds on the long-run mean of E[N] over rounds in a closed class, for any mixing time: the mean of any
+/// function over a stationary distribution lies between the smallest and the largest conditional mean n
+/// rounds ahead, here for n up to 1,000.
 struct TokenBounds {
   double least;
   double most;
 };
 TokenBounds expected_tokens_bounds(const ContextChain& chain, int gamma, const ClosedClass& members);
 
-/// Statistics of rounds whose start contexts have one distribution; "first" and "second" are drafted tokens
-/// of one round.
+/// Statistics of rounds for a distribution of their start contexts; "first" and "second" are a round's first
+/// two drafted tokens.
 struct RoundStatistics {
   int gamma = 0;
   double expected_tokens = 0;        ///< E[N]
@@ -64,12 +64,13 @@ struct RoundStatistics {
   std::optional<double> rejections;  ///< rejected / examined; empty at gamma = 0
   std::optional<double> distance;    ///< mean total variation over the examined contexts; empty at gamma = 0
   double first_accepted = 0;         ///< P(first accepted)
-  std::optional<double> second_accepted;  ///< P(second | first accepted); empty if the first never is
-  /// Relative gain of the second acceptance after the first: g in second = first + g (1 - first); empty at
-  /// first = 0 or 1. At most 1; negative if the second is accepted less often than the first.
+  std::optional<double>
+      second_accepted;  ///< P(second accepted | first accepted); empty if the first never is
+  /// Gain of the second acceptance given the first: g in second = first + g (1 - first); empty at first = 0
+  /// or 1. At most 1; negative if the second is accepted less often than the first.
   std::optional<double> relative_gain;
 
-  /// Returns rejections above the minimum for lossless rules that verify token by token (Yin et al. 2024,
+  /// Returns the rejections above the minimum of lossless rules that verify token by token (Yin et al. 2024,
   /// Theorem 1): 0 for token verification. A lossy rule can be below 0.
   std::optional<double> regret() const {
     return rejections ? std::optional<double>(*rejections - *distance) : std::nullopt;
@@ -82,7 +83,7 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
 double mean_acceptance(const ContextChain& chain, std::span<const double> distribution);
 
 /// Returns E[N] averaged over the first `rounds` >= 1 rounds from `start`, which a simulation without burn-in
-/// estimates. Follows the chain until it has settled; empty if it has not after 10,000 rounds.
+/// estimates. Follows the chain until it has converged; empty if it has not after 10,000 rounds.
 std::optional<double> expected_tokens_over(const ContextChain& chain, int gamma, std::vector<double> start,
                                            std::uint64_t rounds);
 

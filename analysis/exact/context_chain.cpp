@@ -38,7 +38,7 @@ std::string grouped(std::size_t number) {
 }
 
 constexpr const char* remedy =
-    "; keep fewer tokens a context with sampling top_k or top_p, or choose a smaller vocabulary or models of lower order";
+    "; keep fewer tokens per context (sampling top_k or top_p), or choose a smaller vocabulary or models of lower order";
 
 }  // namespace
 
@@ -66,8 +66,7 @@ std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
   if (is_new) {
     if (chain_.contexts.size() >= limits_.contexts) {
       throw ChainError("more than " + grouped(limits_.contexts) + " contexts of " + std::to_string(memory_) +
-                       " tokens can occur (so many were found after " + grouped(next_) +
-                       " of them were followed)" + remedy);
+                       " tokens can occur (found after expanding " + grouped(next_) + " of them)" + remedy);
     }
     chain_.contexts.push_back(context);
   }
@@ -75,7 +74,7 @@ std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
 }
 
 void ChainBuilder::add(const PositionDistribution& distribution) {
-  // The two are one matrix up to the first context where they differ.
+  // `plain` and `bonus` share a matrix up to the first context where they differ.
   if (!chain_.other_plain && distribution.plain != distribution.bonus) chain_.other_plain = chain_.bonus;
   // The successors differ only in their last token.
   successor_ = chain_.contexts[next_];
@@ -89,7 +88,7 @@ void ChainBuilder::add(const PositionDistribution& distribution) {
       continue;
     if (++chain_.transitions > limits_.transitions) {
       throw ChainError("more than " + grouped(limits_.transitions) +
-                       " transitions can occur (so many have the first " + grouped(next_) + " of " +
+                       " transitions can occur (found in the first " + grouped(next_) + " of " +
                        grouped(chain_.contexts.size()) + " contexts found so far)" + remedy);
     }
     if (memory_ > 0) successor_.back() = static_cast<Token>(id);

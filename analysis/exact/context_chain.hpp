@@ -1,13 +1,13 @@
-// Speculative decoding as a Markov chain over contexts: exact also if acceptances depend on one another, as
-// they do whenever a model has memory. A context is the last n tokens, where n is the longer memory of the
-// two models (fewer at the start of a text); only contexts that can occur are stored. For one drafted token
-// at context x, with w the token emitted there:
+// Speculative decoding as a Markov chain over contexts: exact also for dependent acceptances, which models
+// with memory have. A context is the last n tokens, where n is the longer memory of the two models (fewer at
+// the start of a text); only contexts that can occur are stored. For one drafted token at context x, with w
+// the token emitted there:
 //     kept        M(x, xw)   w was drafted and kept                         min(P, Q) for token verification
 //     corrected   J(x, xw)   a drafted token was rejected and w emitted     P - M
 //     bonus       B(x, xw)   w was emitted as the bonus token               P
 // so that with gamma drafted tokens a round leads from a distribution v over contexts to
 //     v K = sum_{i < gamma} (v M^i) J + (v M^gamma) B.
-// analysis/exact/chain_distributions.hpp computes its properties. Nothing here is sampled.
+// analysis/exact/chain_distributions.hpp computes its properties.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@
 
 namespace speclab {
 
-/// Thrown if a chain cannot be built: too many contexts or transitions, or an invalid row. The message says
-/// how many and how to reduce them.
+/// Thrown if a chain cannot be built: too many contexts or transitions, or an invalid row. The message gives
+/// their number and how to reduce it.
 struct ChainError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -39,7 +39,7 @@ struct ChainError : std::runtime_error {
 struct ChainLimits {
   std::size_t contexts = 1'000'000;
   std::size_t transitions = 100'000'000;  ///< pairs of a context and a token; up to 48 bytes each
-  double dense_above = 0.5;               ///< fill from which a matrix is stored densely, without indices
+  double dense_above = 0.5;               ///< share of non-zero entries from which a matrix is stored densely
 };
 
 struct ContextChain {
@@ -48,19 +48,19 @@ struct ContextChain {
   Transitions accepted;                      ///< M
   Transitions corrected;                     ///< J
   Transitions bonus;                         ///< B
-  std::optional<Transitions> other_plain;    ///< a token of plain decoding, if it is not B
+  std::optional<Transitions> other_plain;    ///< one token without speculation, if it is not B
   std::vector<double> rejection;             ///< P(a token drafted here is rejected) = 1 - beta
-  std::vector<double> distance;              ///< total variation between plain decoding and the draft here
-  std::size_t transitions = 0;               ///< pairs of a context and a token that can follow it
+  std::vector<double> distance;  ///< total variation between decoding without speculation and the draft here
+  std::size_t transitions = 0;   ///< pairs of a context and a token that can follow it
 
-  /// Returns the transitions of one token of plain decoding. The rules of core/rules/all_rules take the bonus
-  /// token from it, except some faults and greedy verification of a target that is not greedy.
+  /// Returns the transitions of one token without speculation. These are B for the rules of
+  /// core/rules/all_rules, except some faults and greedy verification of a target that is not greedy.
   const Transitions& plain() const { return other_plain ? *other_plain : bonus; }
 
   std::int32_t size() const { return static_cast<std::int32_t>(contexts.size()); }
 };
 
-/// The outcomes at one context by token emitted; each vector has one probability per token.
+/// The outcomes in one context; each vector has one probability per emitted token.
 struct PositionDistribution {
   std::vector<double> accepted;
   std::vector<double> corrected;
@@ -137,9 +137,9 @@ class ChainBuilder {
 
   /// Returns whether there is a context whose distribution is not yet known.
   bool unfinished() const { return next_ < chain_.contexts.size(); }
-  /// Returns the first such context.
+  /// Returns the first context whose distribution is not yet known.
   std::span<const Token> context() const { return chain_.contexts[next_]; }
-  /// Adds its distribution. Throws ChainError above the limits.
+  /// Adds the distribution of `context()`. Throws ChainError above the limits.
   void add(const PositionDistribution& distribution);
 
   ContextChain take() &&;

@@ -6,11 +6,11 @@ namespace speclab {
 
 namespace {
 
-/// Made rows are listed for at most this many tokens.
+/// Largest vocabulary for which made rows are listed.
 constexpr std::int32_t max_listed = 100;
 
-/// Returns whether a model's rows differ among the contexts that plain decoding reaches, up to `max_tokens`
-/// tokens after the first one. Rows of other contexts do not matter.
+/// Returns whether a model's rows differ among the contexts that the target reaches, up to `max_tokens`
+/// tokens after the first one.
 template <class Real>
 bool rows_differ(ModelRef<Real> model, std::span<const Token> context,
                  const SequenceDistribution<Real>& reached, std::size_t max_tokens) {

@@ -1,6 +1,6 @@
-// Makes rows that differ by context. A rule that reads the row of another position is only detected if the
-// rows of the positions differ, which those of a model without context never do. If the rows are alike in all
-// contexts that occur, the round is examined on rows made from them as well.
+// Makes rows that differ by context. A rule that reads the row of a wrong position is detected only if rows
+// differ by position. If the given rows are equal in all contexts that occur, the round is also examined on
+// rows made from them.
 #pragma once
 
 #include <algorithm>
@@ -57,31 +57,31 @@ class MadeByContext {
   mutable std::map<std::pair<const Real*, Token>, std::vector<Real>> rows_;
 };
 
-/// The rows that a verdict is about.
+/// The rows on which the verdict rests.
 enum class ProvedRows {
-  given,      ///< the given rows decide alone: they differ by context, or they refute the rule
+  given,      ///< only the given rows: they differ by context, or they refute the rule
   also_made,  ///< the given rows, and rows made from them that differ by context
-  made,       ///< lossless on the given rows, refuted on made rows, to which all numbers refer
-  alike       ///< the given and the made rows, which are all alike in the contexts that occur
+  made,       ///< lossless on the given rows, but refuted on made rows, to which all numbers refer
+  alike       ///< the given and the made rows, which are both equal in all contexts that occur
 };
 
 template <class Real>
 struct ExaminedByContext {
   Losslessness<Real> round;
-  /// The largest acceptance that any lossless rule can have at the first position with candidates drawn in
-  /// this way; none if the search would take too long, or the draft has no rows.
+  /// The largest acceptance of any lossless rule at the first position, for candidates drawn in the same way;
+  /// none if the search would take too long, or the draft has no rows.
   std::optional<Real> optimal_transport_bound;
   ProvedRows rows = ProvedRows::given;
-  /// If the numbers refer to made rows: these rows, [V][V], after each token. Empty for a model whose rows
-  /// were used as given, and above 100 tokens.
+  /// If the numbers refer to made rows: these rows, [V][V], after each token. Empty for a model whose given
+  /// rows were used, and above 100 tokens.
   std::vector<std::vector<Real>> made_target, made_draft;
 };
 
-/// Calls `examine` on the given rows. If it finds no fault, and the target's rows (with gamma 1 or more) or
-/// the draft's (with 2 or more) are alike in all contexts that plain decoding reaches, calls it again with
-/// these rows made to differ by context. Calls `rule` for each of the two. The models must keep their rows in
-/// place; without `draft_has_rows` the rule drafts by itself, and only the draft's vocabulary is read.
-/// Instantiated for double and Rational.
+/// Calls `examine` on the given rows. If the rule passes, and the target's rows (with gamma 1 or more) or the
+/// draft's (with 2 or more) are equal in all contexts that the target reaches, calls it again with these rows
+/// made to differ by context. Calls `rule` before each examination. The models must keep their rows in place;
+/// without `draft_has_rows` the rule drafts by itself, and only the draft's vocabulary is read. Instantiated
+/// for double and Rational.
 template <class Real>
 ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
                                            const std::function<EnumerableRule()>& rule, std::int32_t gamma,

@@ -21,8 +21,8 @@ class Elimination {
   double& at(std::size_t from, std::size_t to) { return matrix_[from * size_ + to]; }
   double mass(std::size_t state) const { return mass_[state]; }
 
-  /// Eliminates the last of `states`: its visitors continue to the states that follow it. Afterwards at(from,
-  /// last) is the probability of going there from each other state, divided by that of leaving it.
+  /// Eliminates the last of `states`, redirecting its incoming transitions to its successors. Afterwards
+  /// at(from, last) is the probability of going there from each other state, divided by that of leaving it.
   void remove_last(const std::vector<std::size_t>& states, const std::vector<std::size_t>& beyond) {
     end_if_stopped();
     const std::size_t last = states.back();

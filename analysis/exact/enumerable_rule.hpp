@@ -1,7 +1,6 @@
-// Holds any verification rule as one value whose rounds can be followed along every branch, in double or in
-// exact rationals. The code for this is compiled where an EnumerableRule is constructed from a rule, which
-// needs analysis/exact/enumeration_program.hpp; code that takes an EnumerableRule is compiled once for all
-// rules.
+// Holds any verification rule as one value (type erasure) whose rounds can be enumerated, in double or in
+// exact rationals. The code is compiled where an EnumerableRule is constructed from a rule, which needs
+// analysis/exact/enumeration_program.hpp; code that takes an EnumerableRule is compiled once for all rules.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// The functions that are compiled for the enumeration of one rule.
+// The functions compiled for each enumerable rule.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class EnumerationProgram {
                       std::vector<Token>& context, EnumeratedRandomSource<Rational>& random,
                       RoundScratch<Rational>& scratch) const = 0;
 
-  /// Returns the weights of a token of plain decoding (plain_weights of core/round/verify.hpp).
+  /// Returns the weights of a token without speculation (plain_weights of core/round/verify.hpp).
   virtual std::vector<double> plain(BasicRow<double> target) const = 0;
   virtual std::vector<Rational> plain(BasicRow<Rational> target) const = 0;
 
@@ -99,7 +99,7 @@ class EnumerationProgramOf final : public EnumerationProgram {
     const auto emitted = static_cast<double>(target_support);
     if constexpr (PathsRule<Rule>) {
       // Outcomes are the path accepted at each position, or the position of the rejection; a rule may make
-      // one more draw to choose a path before it is verified.
+      // one more draw to choose a path first.
       double outcomes = 0;
       double ways = 1;
       for (std::int32_t i = 0; i <= gamma; ++i, ways *= std::max(rule_.paths, 2)) outcomes += 2 * ways;
@@ -131,7 +131,7 @@ class EnumerationProgramOf final : public EnumerationProgram {
     if constexpr (PositionRule<Rule>) {
       speclab::describe_position(rule_, target, draft, distribution);
     } else {
-      throw std::logic_error("a rule that looks at several positions or drafts at once has no chain");
+      throw std::logic_error("a rule that reads several positions or drafts at once has no Markov chain");
     }
   }
 

@@ -1,7 +1,7 @@
-// Examines whether a verification rule is lossless. It follows one round along every branch, completes it by
-// plain decoding, and compares the joint distribution of gamma + 1 tokens with that of plain decoding alone.
-// If they agree from every context, decoding by rounds has the target's distribution. In exact rationals the
-// answer is a proof for this instance.
+// Examines whether a verification rule is lossless. It follows one round along every branch, completes it
+// with tokens of the target, and compares the joint distribution of the first gamma + 1 tokens with the
+// target's. If they agree from every context, decoding by rounds has the target's distribution. In exact
+// rationals the result is a proof for this instance.
 #pragma once
 
 #include <cmath>
@@ -24,8 +24,9 @@ inline constexpr double enumeration_rounding = 1e-10;
 /// The outcome of one round from one context, and the comparison of its distribution.
 template <class Real>
 struct Losslessness {
-  SequenceDistribution<Real> distribution;  ///< of the first gamma + 1 tokens: one round, then plain decoding
-  SequenceDistribution<Real> target_distribution;    ///< the same tokens by plain decoding
+  SequenceDistribution<Real>
+      distribution;  ///< of the first gamma + 1 tokens: one round, then the target alone
+  SequenceDistribution<Real> target_distribution;    ///< the same tokens from the target alone
   Real distance{0};                                  ///< total variation between the two
   std::optional<std::vector<Token>> counterexample;  ///< tokens where they differ most; empty if they agree
   std::vector<Real> accepted;                        ///< accepted[k] = P(exactly k drafted tokens accepted)

@@ -36,11 +36,11 @@ struct Outcome {
 };
 
 /// The data of a linear program. Rows are outcomes, then emissions; columns are the couplings z, then h of
-/// the emissions that are not whole.
+/// the emissions shorter than gamma + 1.
 struct Coupling {
   std::vector<Emission> emissions;  ///< each comes after its parent
   std::vector<Outcome> outcomes;
-  int whole = 0;  ///< tokens of the longest emissions
+  int whole = 0;  ///< gamma + 1: tokens of the longest emissions ("whole" ones)
 
   int rows() const { return static_cast<int>(outcomes.size() + emissions.size()); }
   int row_of(int emission) const { return static_cast<int>(outcomes.size()) + emission; }
@@ -199,7 +199,7 @@ Program program_of(const Coupling& coupling) {
       program.value.push_back(coupling.emissions[static_cast<std::size_t>(emission)].length);
     }
   }
-  // The equation is sum z - p(e) h(e) + p(e) h(parent) = 0, with h(e) = 1 for whole emissions.
+  // The equation is sum z - p(e) h(e) + p(e) h(parent) = 0, with h(e) = 1 for the longest emissions.
   std::vector<int> column_of(coupling.emissions.size(), -1);
   program.right.assign(static_cast<std::size_t>(coupling.rows()), Rational(0));
   for (std::size_t outcome = 0; outcome < coupling.outcomes.size(); ++outcome)
@@ -251,7 +251,8 @@ Solved solve(const Program& program) {
   Clp_setOptimizationDirection(model.get(), -1);
   Clp_setPrimalTolerance(model.get(), 1e-9);
   Clp_setDualTolerance(model.get(), 1e-9);
-  // The solver runs in pieces and may be ended between them; each continues from the basis of the one before.
+  // The solver runs this many iterations at a time, each run from the last basis, and can be stopped in
+  // between.
   constexpr int iterations_at_once = 500;
   constexpr int not_yet_optimal = 3;
   do {
@@ -261,7 +262,7 @@ Solved solve(const Program& program) {
   } while (Clp_status(model.get()) == not_yet_optimal);
   Clp_setMaximumIterations(model.get(), std::numeric_limits<int>::max());
   Clp_primal(model.get(), 0);
-  if (Clp_status(model.get()) != 0) throw std::runtime_error("the linear program was not solved");
+  if (Clp_status(model.get()) != 0) throw std::runtime_error("the solver did not solve the linear program");
   Solved solved;
   solved.value = Clp_objectiveValue(model.get());
   const double* multipliers = Clp_dualRowSolution(model.get());

@@ -1,5 +1,5 @@
-// Exact arithmetic, with which enumeration is proof. It is Boost.Multiprecision's cpp_rational, compiled once
-// in rational.cpp instead of into every rule.
+// Exact rational arithmetic: Boost.Multiprecision's cpp_rational, compiled once in rational.cpp instead of
+// into every rule.
 #pragma once
 
 #include <compare>

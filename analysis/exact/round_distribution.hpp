@@ -1,6 +1,6 @@
-// Computes exact distributions of whole decodes with small vocabularies, by following every branch of the
-// program that the simulator samples. With Real = Rational a comparison of distributions is a proof for that
-// instance; with double it holds up to rounding. Costs grow as vocab^gamma per context.
+// Computes exact distributions of rounds and sequences for small vocabularies, by following every branch of
+// the program that the simulator samples. With Real = Rational a comparison of distributions is a proof for
+// that instance; with double it holds up to rounding. Costs grow as vocab^gamma per context.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace speclab {
 
 /// A LanguageModel<Real> whose rows are stored. With vocab^n rows it has order n: the row depends on the last
 /// n tokens, and its index is those tokens read as a number in base vocab, most recent last. One row is
-/// context-free. Contexts shorter than n count as preceded by token 0. Any other number of rows, or rows of
+/// context-free. Contexts shorter than n count as preceded by token 0. Other numbers of rows, and rows of
 /// unequal size, are asserted against.
 template <class Real>
 class ExactTable {
@@ -56,7 +56,6 @@ class ExactTable {
 template <class Real>
 using SequenceDistribution = std::map<std::vector<Token>, Real>;
 
-/// The exact outcomes of one round.
 template <class Real>
 struct RoundDistribution {
   SequenceDistribution<Real> emitted;  ///< tokens that it appends: an accepted prefix and one more
@@ -99,8 +98,8 @@ RoundDistribution<Real> round_distribution(const Target& target, const Draft& dr
 }
 
 /// Extends the empty sequence until every sequence has `length` tokens (longer ones are cut) or cannot grow.
-/// `extend(context)` gives the distribution of the tokens after a context. They depend only on the context,
-/// so equal prefixes are merged before they are extended, however they were reached.
+/// `extend(context)` returns the distribution of the next tokens; it depends only on the context, so equal
+/// prefixes are merged before they are extended.
 template <class Real, class Extend>
 SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std::size_t length,
                                              const Extend& extend) {
@@ -126,7 +125,7 @@ SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std
 }
 
 /// Returns the distribution of the first `length` tokens that repeated rounds append to `context`. A sequence
-/// that meets an invalid row and stops growing is listed as it is.
+/// that stops at an invalid row is listed as it is.
 template <class Real, class Target, class Draft, class Rule>
 SequenceDistribution<Real> sequence_distribution(const Target& target, const Draft& draft, const Rule& rule,
                                                  std::int32_t gamma, std::span<const Token> context,
@@ -136,8 +135,8 @@ SequenceDistribution<Real> sequence_distribution(const Target& target, const Dra
   });
 }
 
-/// Returns the distribution of the first `length` tokens of plain decoding, one at a time from `target`; a
-/// lossless rule must reproduce it. `rule` defines plain decoding (core/round/verify.hpp, plain_weights).
+/// Returns the distribution of the first `length` tokens without speculation, which a lossless rule must
+/// reproduce. `rule` defines their weights (plain_weights of core/round/verify.hpp).
 template <class Real, class Target, class Rule = TokenRule>
 SequenceDistribution<Real> plain_distribution(const Target& target, std::span<const Token> context,
                                               std::size_t length, const Rule& rule = {}) {

@@ -13,8 +13,8 @@ namespace speclab {
 using SparseVector = std::vector<std::pair<int, Rational>>;
 
 /// Returns x with sum over j of x[j] columns[j] = right, for as many columns as equations; none if the
-/// columns depend on one another. Eliminates with the pivot of least fill-in: fast if a permutation is nearly
-/// triangular, as for bases of transport problems.
+/// columns are linearly dependent. Pivots for least fill-in: fast if a permutation is nearly triangular, as
+/// for bases of transport problems.
 std::optional<std::vector<Rational>> solve_exactly(const std::vector<SparseVector>& columns,
                                                    std::vector<Rational> right);
 

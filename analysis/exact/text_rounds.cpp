@@ -23,7 +23,7 @@ Transitions dense_transitions(std::size_t contexts) {
   return made;
 }
 
-/// Follows every text of a round from one context.
+/// Enumerates the texts of a round from one context.
 class RoundTexts {
  public:
   RoundTexts(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
@@ -31,15 +31,15 @@ class RoundTexts {
       : chain_(chain), target_(target), draft_(draft), rule_(rule), gamma_(gamma) {}
 
   std::size_t places() const { return (static_cast<std::size_t>(gamma_) + 1) * chain_.contexts(); }
-  /// Adds to `after` where rounds from `context` lead, [gamma + 1, contexts] by the number of accepted
-  /// tokens; returns the mean number of tokens that they emit.
+  /// Adds the distribution of the next context of rounds from `context` to `after`, [gamma + 1, contexts] by
+  /// the number of accepted tokens; returns the mean number of tokens that they emit.
   double follow(std::int32_t context, std::span<double> after) const {
     return 1 + follow(context, 1, {}, 0, after);
   }
 
  private:
-  /// Continues after `depth` tokens that were emitted with `probability` and survived as `so_far` describes;
-  /// returns the mean number of drafted tokens kept from here on.
+  /// Continues after `depth` tokens, emitted with `probability` and with survival `so_far`; returns the mean
+  /// number of further accepted tokens.
   double follow(std::int32_t context, double probability, const TextSurvival& so_far, int depth,
                 std::span<double> after) const {
     const auto vocab = static_cast<std::size_t>(chain_.vocab);
@@ -72,7 +72,7 @@ class RoundTexts {
   int gamma_;
 };
 
-/// Makes the sum of each row exactly 1; before, it is 1 up to rounding.
+/// Normalises rows that sum to 1 up to rounding.
 void normalise_rows(Transitions& rows) {
   const auto size = static_cast<std::size_t>(rows.contexts);
   for (std::size_t x = 0; x < size; ++x) {

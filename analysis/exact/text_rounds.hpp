@@ -1,8 +1,9 @@
-// Computes rounds of a pair with bounded memory from the text that they emit: exact tokens per target step
-// for rules whose rounds follow from the text (analysis/recorded/expected_rounds.hpp). Block verification is
-// one of them; its rounds are not products of single positions and have no chain of them (context_chain.hpp).
+// Computes exact tokens per target step, for a pair with bounded memory, from the distribution of the emitted
+// text, for rules whose rounds follow from the text (analysis/recorded/expected_rounds.hpp). Block
+// verification is one of them; context_chain.hpp cannot treat it, because it does not decide position by
+// position.
 //
-// The text has the target's distribution. Given it, at least k tokens of a round are drafted and kept with a
+// The text has the target's distribution. Given the text, a round accepts at least k tokens with a
 // probability s_k that depends only on the rows of those k tokens. So a round leads from a context x to
 //     K(x, x y_1..y_k) = p(y_1..y_k | x) (s_{k-1} - s_k),  k = 1..gamma;  p(y_1..y_{gamma+1} | x) s_gamma
 // and emits 1 + sum_k E[s_k | x] tokens.
@@ -26,7 +27,7 @@ enum class TextRule {
   block,  ///< Sun et al. 2024
 };
 
-/// P(the first k tokens of a round were drafted and kept | they were emitted), token by token.
+/// Computes s_k = P(the first k tokens were drafted and accepted | they were emitted), token by token.
 struct TextSurvival : BlockSurvival {
   /// Appends the next token, which has these probabilities; target > 0.
   void next(TextRule rule, double target, double draft) {
@@ -60,16 +61,16 @@ struct TextChain {
 /// Returns the steps that tokens_per_round takes, up to a small factor.
 double text_rounds_cost(std::size_t contexts, std::int32_t vocab, int gamma);
 
-/// The functions below take at most max_direct_states contexts (direct_stationary.hpp), asserted; `target`
+/// The functions below accept at most max_direct_states contexts (direct_stationary.hpp), asserted; `target`
 /// and `draft` have a normalised row per context, [contexts, vocab].
 ///
-/// Returns the share of each context in long texts of the target.
+/// Returns the long-run share of each context in texts of the target.
 std::vector<double> text_shares(const TextChain& chain, std::span<const double> target);
 /// Returns the mean number of tokens that a round emits in the long run, with gamma >= 1 drafted tokens.
 double tokens_per_round(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
                         TextRule rule, int gamma);
 /// Returns the mean number of target steps for a text of `tokens` tokens, by the context before it,
-/// [contexts]. Tokens drafted beyond its end change nothing.
+/// [contexts]. Tokens drafted beyond its end do not matter.
 std::vector<double> expected_steps(const TextChain& chain, std::span<const double> target,
                                    std::span<const double> draft, TextRule rule, int gamma, int tokens);
 

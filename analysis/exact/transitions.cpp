@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-/// Walks the successors of one context through several matrices.
+/// Iterates over the successors of one context in several matrices.
 struct Walk {
   std::int32_t context;
   std::size_t graph = 0;

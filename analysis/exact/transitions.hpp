@@ -1,5 +1,4 @@
-// Stores non-negative weights from each context to each context, and finds the sets of contexts that they
-// never leave.
+// Stores transition matrices between contexts, and finds their closed classes.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +31,8 @@ struct Transitions {
   }
 };
 
-/// Finishes a sparse matrix that has all its rows. If at least `dense_above` of its entries are present,
-/// stores it densely: products then stream through memory without indices. Leaves a dense matrix unchanged.
+/// Converts a complete sparse matrix to dense storage if at least `dense_above` of its entries are present:
+/// products then stream through memory without indices. Leaves a dense matrix unchanged.
 void finish(Transitions& transitions, double dense_above);
 
 /// Contexts that can all be reached from one another and are never left, ascending.

@@ -32,9 +32,9 @@ void add_sequence(GammaRounds& found, std::span<const Stretch> stretches, std::s
   }
 }
 
-/// Adds rounds that start at least gamma + 1 tokens before the end. They emit all tokens except those that
-/// later rounds emit. `emitted(start)` is the mean number of tokens up to the end of a round that starts at
-/// one of the last gamma tokens.
+/// Adds rounds that start at least gamma + 1 tokens before the end. Together they emit all tokens except
+/// those of later rounds. `emitted(start)` is the mean number of tokens up to the end of a round that starts
+/// at one of the last gamma tokens.
 template <class Emitted>
 void add_whole(GammaRounds& found, std::size_t gamma, std::span<const double> starts,
                const Emitted& emitted) {

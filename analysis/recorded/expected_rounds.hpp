@@ -1,5 +1,5 @@
-// Computes the expected target runs of a recorded text, for every gamma at once: exact given the text and its
-// columns.
+// Computes the expected number of target runs for a recorded text, for every gamma: exact given the text and
+// its log-probabilities.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace speclab {
 
-/// Rules whose rounds follow from two columns.
+/// Rules whose rounds follow from two log-probabilities per token.
 enum class RecordedRule { token, block };
 
-/// Neighbouring positions [first, last) of a recording whose rounds are counted together.
+/// Consecutive positions [first, last) of a recording, as a unit for intervals.
 struct Stretch {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -25,9 +25,8 @@ std::vector<Stretch> sequence_stretches(const Recording& recording);
 /// Expected rounds of decoding with one gamma. Vectors have one entry per stretch.
 struct GammaRounds {
   std::vector<double> rounds;  ///< expected rounds that start there
-  std::vector<double> kept;    ///< expected drafted tokens kept there
-  /// Rounds that start early enough to end in their sequence, and the tokens that they emit: numbers as if
-  /// texts had no end.
+  std::vector<double> kept;    ///< expected accepted tokens there
+  /// Expected rounds that end within their sequence, and tokens that they emit: unbiased by the texts' ends.
   double whole_rounds = 0;
   double whole_tokens = 0;
 };
@@ -39,8 +38,8 @@ std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<c
                                          std::size_t most, RecordedRule rule = RecordedRule::token);
 
 /// Over rounds with at least i tokens of the text left: the share that accepts at least i, and the same share
-/// among those that accept i - 1. The first share at one position may exceed that at the position before,
-/// which is over other rounds.
+/// among those that accept i - 1. The first share may rise from one position to the next, because these are
+/// different rounds.
 struct AcceptedPosition {
   double all = 0;
   double given_before = 0;
@@ -50,8 +49,8 @@ struct AcceptedPosition {
 std::vector<AcceptedPosition> accepted_by_position(const Recording& recording, std::size_t gamma,
                                                    RecordedRule rule = RecordedRule::token);
 
-/// Computes survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, where `left`
-/// tokens of the sequence follow; entries beyond `left` are left out.
+/// Computes survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, if `left` tokens
+/// of the sequence follow; entries beyond `left` are omitted.
 class Survivals {
  public:
   Survivals(const Recording& recording, RecordedRule rule);

@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-/// Smaller probabilities of states are left out.
+/// Smaller state probabilities are dropped.
 constexpr double negligible = 1e-16;
 
 }  // namespace

@@ -16,15 +16,15 @@
 
 namespace speclab {
 
-/// A part of a recording that was generated in one piece.
+/// One generated sequence of a recording.
 struct RecordedSequence {
   std::string name;
-  std::string task;       ///< task that it belongs to; empty if the recording does not say
+  std::string task;       ///< name of its task; empty if unknown
   std::size_t first = 0;  ///< index of its first token
   std::size_t count = 0;  ///< tokens; at least 1
 };
 
-/// Values from whole rows, one per position.
+/// Values computed from full rows, one per position.
 struct RecordedRows {
   std::vector<double> overlap;      ///< sum of min(p, q)
   std::vector<double> draft_share;  ///< mass of q where p > 0: the mean of q(y)/p(y) over y drawn from p
@@ -33,15 +33,14 @@ struct RecordedRows {
 
 /// The recorded columns, in natural logarithms.
 struct Recording {
-  std::vector<double> target;  ///< log p(y); finite, at most 0
-  std::vector<std::vector<double>>
-      draft;  ///< log q(y) by depth in the round, from the first drafted token on; at most 0, or -infinity. A
-              ///< single column holds at every depth
+  std::vector<double> target;               ///< log p(y); finite, at most 0
+  std::vector<std::vector<double>> draft;   ///< log q(y) by drafted position in the round; at most 0, or
+                                            ///< -infinity. A single column holds for all positions
   std::vector<RecordedSequence> sequences;  ///< in order, covering everything
   std::vector<double> entropy;              ///< entropy of p at each position, in nats; empty if not known
   RecordedRows rows;                        ///< empty without rows
-  /// False for a text that was given to the target instead of drawn from it: then its rows tell what is
-  /// accepted in its contexts, and nothing follows for rounds.
+  /// False for a text that was given to the target instead of drawn from it: its rows then give acceptance in
+  /// its contexts, but nothing about rounds.
   bool drawn = true;
 
   std::size_t size() const { return target.size(); }

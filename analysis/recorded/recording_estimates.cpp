@@ -19,7 +19,7 @@ IntervalUnits interval_units(std::span<const RecordedSequence> sequences) {
   }
   std::size_t tokens = 0;
   for (const RecordedSequence& one : sequences) tokens += one.count;
-  // Each sequence gets stretches in proportion to its tokens, at least one.
+  // Each sequence gets stretches in proportion to its length, at least one.
   for (const RecordedSequence& one : sequences) {
     const std::size_t wanted =
         std::clamp<std::size_t>((stretches_of_few * one.count + tokens / 2) / tokens, 1, one.count);

@@ -12,13 +12,12 @@
 
 namespace speclab {
 
-/// If there are fewer sequences than this, they are cut into stretches for intervals.
+/// With fewer sequences than this, intervals are over spans of text instead of sequences.
 inline constexpr std::size_t least_sequences = 8;
 inline constexpr std::size_t stretches_of_few = 20;
 
-/// The parts that an interval compares: whole sequences, which are independent; or, if there are fewer than
-/// `least_sequences`, 20 stretches of equal length, which are independent if the text forgets within a small
-/// part of one.
+/// The units that an interval treats as independent: sequences; or, if there are fewer than
+/// `least_sequences`, 20 spans of equal length ("stretches"), if correlations are much shorter than a span.
 struct IntervalUnits {
   std::vector<Stretch> stretches;
   bool whole_sequences = false;
@@ -26,9 +25,8 @@ struct IntervalUnits {
 IntervalUnits interval_units(std::span<const RecordedSequence> sequences);
 
 /// Returns the interval of a ratio of sums, with an entry of both vectors for each unit (see
-/// bounded_ratio_interval). It lies in the support, although bounds of a ratio of means might not. The bounds
-/// are infinite if there are too few tokens for stretches, or if neighbouring stretches resemble each other
-/// (at level 0.05): then they are too short.
+/// bounded_ratio_interval). It is cut to the support. The bounds are infinite if there are too few tokens for
+/// stretches, or if neighbouring stretches are correlated (at level 0.05), hence too short.
 Interval unit_interval(const IntervalUnits& units, std::span<const double> numerators,
                        std::span<const double> denominators, const Support& support, double confidence,
                        std::optional<LargestDenominators> largest = {});
@@ -41,12 +39,11 @@ Interval tokens_per_round(const IntervalUnits& units, std::span<const double> ro
 /// Returns the mean of `values` over the units, one value for each token of the recording, each from 0 to 1.
 Interval mean_over_units(const IntervalUnits& units, std::span<const double> values, double confidence);
 
-/// Returns alpha of these sequences: the mean of min(1, q/p), or of the rows' overlaps if there are rows,
-/// which varies less.
+/// Returns alpha of these sequences: the mean of min(1, q/p), or of the rows' overlaps, which vary less, if
+/// there are rows.
 Interval recorded_alpha(const Recording& recording, std::span<const RecordedSequence> sequences,
                         double confidence);
 
-/// Sequences of one task.
 struct TaskSequences {
   std::string task;
   std::vector<RecordedSequence> sequences;

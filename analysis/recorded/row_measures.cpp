@@ -32,8 +32,7 @@ constexpr float least_exponent = -104;
 constexpr std::size_t part = 4096;
 
 /// Converts half precision to float and returns the largest number, or NaN if any is NaN: in one pass, since
-/// the row comes from memory. It prefetches `ahead` numbers: rows are longer than the processor prefetches by
-/// itself.
+/// the row comes from memory. It prefetches `ahead` numbers, further than the processor does by itself.
 float widen(const void* row, std::size_t count, float* out) {
   const D d;
   const hn::Rebind<hwy::float16_t, D> half;

@@ -10,7 +10,6 @@ namespace speclab {
 enum class RowNumber { f16, bf16, f32, f64 };
 std::size_t bytes_of(RowNumber number);
 
-/// Meaning of the numbers of a row.
 enum class RowMeaning { logits, probabilities };  // log-probabilities are logits
 
 struct RowMeasures {
@@ -23,13 +22,11 @@ struct RowMeasures {
 
 namespace detail {
 
-/// Sums over one row.
 struct RowMass {
   double sum = 0;
   double weighted = 0;  ///< sum of exp(x - most) (x - most), or of p log p
 };
 
-/// Sums over both rows.
 struct SharedMass {
   double overlap = 0;
   double draft_share = 0;
@@ -51,8 +48,8 @@ class RowMeter {
  public:
   /// Measures rows of `vocab` numbers. Each row is normalised: exp of the logits, or the probabilities, over
   /// their sum. Sums use float (double for a row of f64), in parts of some thousand numbers, so that they are
-  /// accurate to about 1e-6. A row that holds NaN, +infinity, a negative probability, or no mass gives
-  /// log_target = NaN.
+  /// accurate to about 1e-6. A row with NaN, +infinity, a negative probability, or sum 0 gives log_target =
+  /// NaN.
   RowMeasures measure(const StoredRow& target, const StoredRow& draft, std::size_t vocab, std::size_t token);
   RowMeter() = default;
   ~RowMeter();

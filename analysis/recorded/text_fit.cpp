@@ -17,7 +17,7 @@ namespace {
 /// Number of ratios above B, from which the tail is extrapolated: one in 50, within these limits.
 constexpr std::size_t fewest_above = 25;
 constexpr std::size_t max_above = 100;
-/// Possible error, in nats, of entropies of rows in half precision.
+/// Tolerance, in nats, for entropies of rows in half precision.
 constexpr double rounding = 1e-3;
 /// The tail may be heavier than estimated by this many standard errors.
 constexpr double tail_errors = 2.5;
@@ -43,7 +43,7 @@ double log_supermartingale(const std::vector<double>& ratios) {
 
 struct Tail {
   double bound = 1;      // B
-  double allowance = 0;  // bound on the part of the mean that min(q/p, B) leaves out, E[max(0, q/p - B)]
+  double allowance = 0;  // bound on E[max(0, q/p - B)], the part of the mean beyond min(q/p, B)
   bool known = false;
 };
 
@@ -76,7 +76,7 @@ FitVerdict judged(const Interval& interval, bool refuted) {
   return refuted ? FitVerdict::does_not_fit : FitVerdict::fits;
 }
 
-/// Returns the mean of values of any size.
+/// Returns the mean of unbounded values.
 Interval plain_mean(const IntervalUnits& units, const std::vector<double>& values, double confidence) {
   std::vector<double> sums;
   std::vector<double> counts;
@@ -135,13 +135,13 @@ std::vector<std::string> misfit_sentences(const TextFit& fit) {
   std::vector<std::string> sentences;
   if (fit.too_large == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, more than 1 (p < {:.1g}): the text was not drawn from its column. It was "
-        "sampled at a higher temperature, or by another model, or was written by somebody.",
+        "The mean of q/p is {:.4g}, more than 1 (p < {:.1g}): the text was not drawn from the recorded "
+        "target. It was sampled at a higher temperature, or comes from another model or a person.",
         fit.ratio_mean, std::max(fit.too_large_p, 1e-300)));
   }
   if (fit.too_small == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, with what rare tokens may add at most {:.4g}, less than 1: the text was sampled at a lower temperature than its column, or greedily; or the logarithms are not natural; or the column was cut (top-k, top-p): give --cut.",
+        "The mean of q/p is {:.4g}, at most {:.4g} with an allowance for rare tokens, less than 1: the text was sampled at a lower temperature than recorded, or greedily; or the logarithms are not natural; or the target was truncated (top-k, top-p): give --cut.",
         fit.ratio_mean, fit.ratio_below));
   }
   if (fit.entropy == FitVerdict::does_not_fit) {

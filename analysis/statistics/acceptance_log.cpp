@@ -39,7 +39,7 @@ TokensOfPositions tokens_of(const PositionCounts& counts, std::size_t gamma) {
   return out;
 }
 
-/// Rejects at half of the level, since there are two tests.
+/// Tests at half of the level, since there are two tests.
 bool rejected(const LogTest& test) {
   constexpr double level = 0.001;
   return test.p < level / 2;
@@ -172,7 +172,7 @@ PositionalTokens positional_tokens(std::span<const LoggedRound> log, double conf
   }
   for (std::size_t gamma = 1; gamma < out.tokens.size(); ++gamma) {
     const auto [tokens, slopes] = tokens_of(counts, gamma);
-    // To first order each stretch contributes to the error by its accepted tokens at each position.
+    // To first order each span contributes to the error by its accepted tokens at each position.
     std::vector<double> sums;
     for (const PositionCounts& part : parts) {
       double& sum = sums.emplace_back(tokens * real(part.rounds));

@@ -29,21 +29,19 @@ struct PositionCounts {
 
 PositionCounts count_positions(std::span<const LoggedRound> log);
 
-/// Returns the counts from totals: `rounds` rounds of one length; accepted[i] of them accepted position i + 1
-/// (not increasing, at most `rounds`: asserted).
+/// Returns the counts of a log with only sums over rounds (a "log of totals"): `rounds` rounds of one length,
+/// accepted[i] of these accepted position i + 1 (not increasing, at most `rounds`: asserted).
 PositionCounts count_positions(std::uint64_t rounds, std::span<const std::uint64_t> accepted);
 
 /// Returns alpha without the i.i.d. assumption, accepted / examined. The rounds are cut into `stretches`
-/// consecutive stretches, each a batch of bounded_ratio_interval. Empty with fewer than two rounds for each
-/// stretch. The interval holds if rounds forget within 1/200 of the log; for 1,000 rounds that forget in 20
-/// it covers .88 at 95%. If neighbouring stretches resemble each other (at level 0.05), they are too short,
-/// and the bounds are infinite. A log that hardly changes from its first to its last round does not reveal
-/// this.
+/// spans of consecutive rounds, each a batch of bounded_ratio_interval. Empty with fewer than two rounds per
+/// span. The interval is valid if correlations last less than 1/200 of the log; for 1,000 rounds with
+/// correlations over 20 it covers .88 at 95%. If neighbouring spans are correlated (at level 0.05), they are
+/// too short, and the bounds are infinite. Correlations that last longer than the log cannot be detected.
 std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int stretches, double confidence);
 
-/// Returns whether the correlation of neighbouring batches' shares numerator / denominator, around their
-/// common `ratio`, is above 0 at level 0.05. With n independent batches it is normal with mean -1/n and
-/// variance 1/n.
+/// Returns whether the correlation of neighbouring batches' ratios, around the common `ratio`, is above 0 at
+/// level 0.05. With n independent batches it is about normal with mean -1/n and variance 1/n.
 bool neighbours_alike(std::span<const double> numerators, std::span<const double> denominators, double ratio);
 
 /// A chi-squared test; p = 1 without degrees of freedom.
@@ -55,23 +53,23 @@ struct LogTest {
 
 /// Tests whether acceptance is the same at every position. Given how often each position was examined, its
 /// number of accepted tokens is binomial and uncorrelated with those of other positions under the geometric
-/// distribution (each position has its own draws), so that the sum of squared standardised differences from
-/// the common alpha has k - 1 degrees for k positions. The last positions are grouped until each group
-/// expects five accepted and five rejected. Rounds of unequal difficulty fail the test, too: those that get
-/// far are the easy ones.
+/// distribution (each position has its own draws), so the sum of squared standardised differences from the
+/// common alpha has k - 1 degrees of freedom for k positions. The last positions are grouped until each group
+/// expects five accepted and five rejected. Rounds of unequal difficulty fail the test, too, because easy
+/// rounds reach later positions.
 LogTest position_test(const PositionCounts& counts);
 
-/// Tests whether rounds depend on the round before them, by the first token of every second round: after an
-/// accepted first token, and after a rejected one, in a 2 x 2 test of homogeneity. Intended for a log of one
+/// Tests whether rounds depend on the preceding round, by a 2 x 2 test of homogeneity: the first token of
+/// every second round, after an accepted and after a rejected first token. Intended for a log of one
 /// sequence; interleaved sequences hide a dependence.
 LogTest neighbour_test(std::span<const LoggedRound> log);
 
 /// Tokens per round for gamma = 0..k from conditional acceptances a_i of positions 1..k, without the i.i.d.
-/// assumption: 1 + sum over i of a_1 ... a_i. Positions from the first that was never examined on are left
-/// out. Bounds are for independent rounds: those of Clopper and Pearson for each a_i, combined by the slopes
-/// of the delta method (Zou and Donner 2008, "Construction of confidence limits about effect measures"), as
-/// Greenwood (1926) combines standard errors for survival curves. Standard errors are 0 at a position where
-/// all or none of a few tokens were accepted; these bounds are not.
+/// assumption: 1 + sum over i of a_1 ... a_i. Positions from the first unexamined one on are left out. Bounds
+/// are for independent rounds: those of Clopper and Pearson for each a_i, combined by the slopes of the delta
+/// method (Zou and Donner 2008, "Construction of confidence limits about effect measures"), as Greenwood
+/// (1926) combines standard errors for survival curves. Standard errors are 0 at a position where all or none
+/// of a few tokens were accepted; these bounds are not.
 struct PositionalTokens {
   std::vector<double> tokens;
   std::vector<double> low;
@@ -80,9 +78,9 @@ struct PositionalTokens {
 PositionalTokens positional_tokens(const PositionCounts& counts, double confidence);
 
 /// Returns the same for the rounds of a log in their order, at least 20. The bounds also include those of
-/// Student's t over 10 stretches; they are 1 to gamma + 1 if neighbouring stretches resemble each other. At
-/// 95%, for rounds that alternate between easy and hard (.9, .5) once in 10, they cover .95 for 1,000 rounds
-/// and .93 for 200, while bounds for independent rounds cover .65; once in 40, .93 for 1,000.
+/// Student's t over 10 spans of consecutive rounds; they are 1 to gamma + 1 if neighbouring spans are
+/// correlated. At 95%, for rounds that switch between easy and hard (.9, .5) once in 10, they cover .95 for
+/// 1,000 rounds and .93 for 200, while bounds for independent rounds cover .65; once in 40, .93 for 1,000.
 PositionalTokens positional_tokens(std::span<const LoggedRound> log, double confidence);
 
 struct LogPosition {
@@ -95,12 +93,12 @@ struct LogPosition {
 
 /// The i.i.d. tests of a log, and its acceptance by position.
 struct LogFit {
-  std::optional<Interval> alpha_by_stretches;  ///< over 20 stretches
+  std::optional<Interval> alpha_by_stretches;  ///< over 20 spans of consecutive rounds
   LogTest positions_alike;
   std::optional<LogTest> rounds_independent;  ///< none for totals
   std::vector<LogPosition> positions;         ///< positions that were examined
 
-  /// The level is 0.001 for both tests together: one false alarm in a thousand logs.
+  /// The level is 0.001 for both tests together.
   bool positions_rejected() const;
   bool rounds_rejected() const;
   bool iid_rejected() const { return positions_rejected() || rounds_rejected(); }

@@ -1,5 +1,5 @@
-// Computes the numbers that are called acceptance rate or acceptance length, from the same rounds.
-// docs/acceptance-metrics.md explains which follow from which.
+// Computes the various numbers called acceptance rate or acceptance length from the same rounds.
+// docs/acceptance-metrics.md explains how they are related.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,9 @@ struct RoundSums {
   std::optional<double> mean_of_rates = {};  ///< mean of accepted / drafted over rounds that drafted
 };
 
-/// Returns the sums over all rounds of a log.
 RoundSums sums_of(std::span<const LoggedRound> log);
-/// Returns the sums from totals by position and from the number `drafted` of drafted tokens. If not all
-/// rounds drafted every position, it is not known which positions were examined.
+/// Returns the sums from counts by position and the number `drafted` of drafted tokens. `examined_at` is
+/// empty if not all rounds drafted every position.
 RoundSums sums_of(const PositionCounts& counts, double drafted);
 /// Returns the mean round from P[position i is accepted] over all rounds of one length (not increasing).
 RoundSums mean_round(std::span<const double> accepted_at);

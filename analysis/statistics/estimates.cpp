@@ -165,7 +165,8 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   if (total.rounds == 0) return all;
   const double drafted_a_round = real(total.drafted) / real(total.rounds);
   const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // time of a round
-  // A target run in a round evaluates drafted + 1 positions, each with the operations of a plain step.
+  // A target run in a round evaluates drafted + 1 positions, each with the operations of a step without
+  // drafts.
   const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
   const double longest = std::max(limits.max_drafted.value_or(std::ceil(drafted_a_round)),
                                   static_cast<double>(total.accepted_lengths.size()) - 1);
@@ -179,7 +180,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const std::uint64_t commonest =
       *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
   if (independence == Independence::rounds && total.rounds - commonest < few_rounds) {
-    // All rounds draft the same number: every estimate is then a function of the accepted lengths.
+    // All rounds draft the same number, so every estimate is a function of the accepted lengths.
     const LengthMoments lengths = length_moments(total, longest, confidence);
     const Interval tokens{1 + lengths.mean.estimate, 1 + lengths.mean.low, 1 + lengths.mean.high};
     if (total.drafted > 0) all.push_back({"alpha_drafted", scaled(lengths.mean, 1 / drafted_a_round)});

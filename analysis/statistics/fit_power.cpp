@@ -70,9 +70,9 @@ double tail_power(const PlannedTest::Tail& tail, std::uint64_t samples, double l
   return std::min(1.0, above + below);
 }
 
-/// Returns the effect w, for the noncentrality samples w^2, if the share `share` of the samples is in cells
-/// and the others do not count. `null(a, b)` divides the squared difference of two probabilities of a cell,
-/// given that a sample is in one.
+/// Returns the effect w, for noncentrality samples w^2, if only the fraction `share` of the samples is in
+/// cells. `null(a, b)` divides the squared difference of two probabilities of a cell, given that a sample is
+/// in one.
 template <class Null>
 double effect_between(const CellSums& sums, double share, const Null& null) {
   if (!(sums.first_total > 0) || !(sums.second_total > 0)) return 0;
@@ -126,7 +126,7 @@ DetectableDifference detectable_difference(std::span<const double> probabilities
   const CellLayout layout = lay_out(expected, minimum);
   const CellSums sums = layout.sums(expected, expected);
   DetectableDifference found{.degrees = layout.degrees(), .tails = layout.rare_classes > 0};
-  // A difference is at most the sum of its parts; each part of this size is found by itself.
+  // The total is at most the sum of these parts; each part of this size is detected by its own test.
   double sum = 0;
   // A single sample of an impossible class makes the test reject.
   if (expected.size() < probabilities.size()) sum -= std::expm1(std::log1p(-power) / size);
@@ -218,7 +218,7 @@ double planned_power(const PlannedTest& planned, double level) {
   double no_tail = 1;
   for (const PlannedTest::Tail& tail : planned.single)
     no_tail *= 1 - tail_power(tail, planned.samples, level);
-  // The pool tests the same samples, and so is not independent of the single tails.
+  // The pool's test uses the same samples, so it is not independent of the single tails.
   for (const PlannedTest::Tail& tail : planned.pool)
     no_tail = std::min(no_tail, 1 - tail_power(tail, planned.samples, level));
   return 1 - none_impossible * (1 - by_statistic) * no_tail;

@@ -1,4 +1,5 @@
-// Computes which differences tests of fit find, and how often. Levels and powers are in (0, 1), asserted.
+// Computes the power of tests of fit, and the differences that they can detect. Levels and powers are in (0,
+// 1), asserted.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,15 @@ std::uint64_t planned_samples(double effect, int degrees, double level, double p
 /// fails: a distribution with a large w can be close in total variation.
 double detectable_total_variation(int degrees, std::uint64_t samples, double level, double power);
 
-/// The differences that fit_test finds with probability `power` or more, if Pearson's statistic and the tails
-/// are each tested at `level`.
+/// The differences that fit_test detects with probability `power` or more, if Pearson's statistic and the
+/// tails are each tested at `level`.
 struct DetectableDifference {
   int degrees = 0;           ///< degrees of freedom
   bool tails = false;        ///< whether there are rare classes
   double effect = 0;         ///< w between the cells; 0 without degrees of freedom
   double between_cells = 1;  ///< total variation between cells; rare classes without a cell as one
-  /// Total variation between all classes. By the triangle inequality it is that between the cells plus the
-  /// probability of the classes that share one, within which a difference may stay undetected.
+  /// Total variation between all classes. By the triangle inequality: that between the cells plus the
+  /// probability of the classes that share a cell, within which a difference may stay undetected.
   double total_variation = 1;
 };
 
@@ -45,7 +46,7 @@ DetectableDifference detectable_difference(std::span<const double> probabilities
 /// A test whose samples come from an alternative: the effect between its cells, and the classes that exact
 /// tails test.
 struct PlannedTest {
-  /// A class that an exact tail tests, or all rare classes as one.
+  /// A class tested by an exact tail, or all rare classes as one.
   struct Tail {
     double null = 0;         ///< its probability under the null
     double alternative = 0;  ///< its probability under the alternative
@@ -56,7 +57,7 @@ struct PlannedTest {
   double impossible = 0;          ///< probability of classes impossible under the null: one sample rejects
   std::uint64_t samples = 0;      ///< samples of fit_test, or of each of two samples
   std::vector<Tail> single = {};  ///< rare classes, one by one; only for fit_test
-  std::vector<Tail> pool = {};    ///< all rare classes as one class, if that is tested: one or none
+  std::vector<Tail> pool = {};    ///< all rare classes as one class, if tested: one element or none
 };
 
 /// Plans fit_test of samples from `alternative` against `null` (probabilities of the same classes, each
@@ -66,14 +67,13 @@ PlannedTest planned_fit_test(std::span<const double> null, std::span<const doubl
 
 /// Plans two_sample_test with `samples_each` from either distribution. The noncentrality of the test of
 /// homogeneity is samples_each w^2 with w^2 = sum of (p - q)^2 / (p + q); classes are rare by their
-/// expectation in the long run. Tails are left out, so that the power is a lower bound if some classes are
-/// rare.
+/// expectation. Tails are left out, so the power is a lower bound if some classes are rare.
 PlannedTest planned_two_sample_test(std::span<const double> first, std::span<const double> second,
                                     std::uint64_t samples_each, double minimum = minimum_expectation);
 
 /// Returns P(Pearson's statistic or the tails reject, each at `level`): by an impossible sample, the
-/// noncentral chi-squared tail of power_of, or binomial tails. Rare classes count as independent of each
-/// other, as they nearly are.
+/// noncentral chi-squared tail of power_of, or binomial tails. Rare classes are treated as independent, as
+/// they nearly are.
 double planned_power(const PlannedTest& planned, double level);
 
 }  // namespace speclab

@@ -12,7 +12,7 @@ namespace speclab {
 GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low, double c_high) {
   const OptimalGamma least = optimal_gamma(std::max(alpha_low, 0.0), c_high);
   const OptimalGamma most = optimal_gamma(std::min(alpha_high, 1.0), std::max(c_low, 0.0));
-  constexpr int beyond_all = 1'000'000'000;  // optimal_gamma looks no further
+  constexpr int beyond_all = 1'000'000'000;  // optimal_gamma searches no further
   return {least.gamma.value_or(beyond_all), most.gamma};
 }
 

@@ -1,5 +1,5 @@
-// Computes how certain a choice of gamma is: the choices that inputs within rounding allow, and those that
-// lose little.
+// Computes how certain a choice of gamma is: all gammas that are optimal for inputs within rounding, and all
+// that lose little.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,9 @@ struct GammaRange {
   bool holds(int gamma) const { return gamma >= low && (!high || gamma <= *high); }
 };
 
-/// Returns every gamma that is optimal (optimal_gamma) for some alpha and c of the box, which is cut to alpha
-/// in [0, 1] and c >= 0. The best gamma rises with alpha and falls with c, and between two corners it takes
-/// every value in between: at a tie of gamma and gamma + 1 the speedups of two neighbours cross, and no third
-/// speedup ties with them.
+/// Returns every gamma that is optimal (optimal_gamma) for some alpha and c in the ranges, which are cut to
+/// alpha in [0, 1] and c >= 0. The best gamma rises with alpha, falls with c, and takes every value between
+/// those of the two extreme corners, because only neighbouring gammas tie.
 GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low, double c_high);
 
 /// Returns the gammas around the best of `speeds` (by gamma, from 0; not empty: asserted) whose speedup is at
@@ -27,7 +26,7 @@ GammaRange near_best(std::span<const double> speeds, double loss);
 
 enum class ChoiceVerdict { same, optimal_within_rounding, ours_is_faster, more_is_always_better };
 
-/// A gamma that somebody chose, compared with the best. Speedups are by Theorem 3.8.
+/// A given gamma, compared with the best. Speedups are by Theorem 3.8.
 struct JudgedGamma {
   double speedup = 0;
   std::optional<int> best_gamma = {};       ///< none: more is always better

@@ -1,10 +1,10 @@
 // Tests whether samples come from a given distribution, by categorical counts of independent samples. All
 // logarithms are natural.
 //
-// A class that expects enough samples always has its own cell in the chi-squared statistic. The other
-// classes, the rare ones, are tested twice: in groups that expect enough, which are cells too, and each by
-// its exact tail. Rare classes that all together expect too little for a cell are only tested by their exact
-// tails, singly and as one class; the cells are then tested given the number of samples in them.
+// A class that expects enough samples has its own cell in the chi-squared statistic. The other classes, the
+// rare ones, are tested twice: in groups that expect enough, which are also cells, and each by its exact
+// tail. Rare classes that together expect too little for a cell are tested only by exact tails, singly and as
+// one class; the cells are then tested given their number of samples.
 #pragma once
 
 #include <cstdint>
@@ -32,31 +32,31 @@ struct FitTest {
   int cells = 0;                   ///< classes that expect enough, and groups of rare ones
   int rare_classes = 0;            ///< classes that expect too few samples for their own cell
   std::uint64_t tails = 0;         ///< exact tests of rare classes, and of all of them as one
-  double tail_p = 1;               ///< smallest p-value of these, adjusted for their number (Bonferroni)
+  double tail_p = 1;               ///< smallest of these p-values, adjusted for their number (Bonferroni)
   std::uint64_t samples = 0;       ///< all samples, of both groups in a two-sample test
-  std::uint64_t impossible = 0;    ///< samples in classes of probability 0: any makes all p-values 0
+  std::uint64_t impossible = 0;    ///< samples in classes of probability 0: one makes all p-values 0
   std::uint64_t rare_samples = 0;  ///< samples in rare classes, of both groups
 
-  /// Returns the p-value of Pearson's statistic and the tails as one test: twice the smaller p-value if there
-  /// are both.
+  /// Returns the p-value of Pearson's statistic and the tails combined: twice the smaller p-value if both
+  /// exist.
   double p() const;
 };
 
 /// Tests counts against probabilities (any non-negative weights; divided by their total, which must be
-/// positive; lengths equal: asserted). A class is rare if it expects fewer than `minimum` samples; the counts
-/// do not matter for this. Neighbouring rare classes form a group.
+/// positive; lengths equal: asserted). A class is rare if it expects fewer than `minimum` samples,
+/// independent of its count. Adjacent rare classes form a group.
 FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
                  double minimum = minimum_expectation);
 
-/// Tests whether two samples share one distribution: the 2 x k test of homogeneity. Classes are rare as above
-/// by their expectation in the smaller sample, estimated from both together (which the null fixes); their
-/// exact tails are hypergeometric. Lengths are equal (asserted).
+/// Tests whether two samples share one distribution: the 2 x k test of homogeneity. Classes are rare by their
+/// expectation in the smaller sample, estimated from both samples together (which the null fixes); exact
+/// tails are hypergeometric. Lengths are equal (asserted).
 FitTest two_sample_test(std::span<const std::uint64_t> first, std::span<const std::uint64_t> second,
                         double minimum = minimum_expectation);
 
-/// Combines several tests, which are independent given the variable that separates them, into one:
-/// statistics, degrees and counts are added, and the sum is compared with the chi-squared distribution with
-/// the summed degrees. The smallest tail is adjusted for the number of tests that have tails.
+/// Combines several tests that are independent given their groups: statistics, degrees and counts are added,
+/// and the sum is compared with the chi-squared distribution with the summed degrees. The smallest tail is
+/// adjusted for the number of tests that have tails.
 FitTest sum_of_tests(std::span<const FitTest> tests);
 
 }  // namespace speclab

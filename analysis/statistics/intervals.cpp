@@ -18,8 +18,8 @@ Interval around(double estimate, double half_width) {
   return {estimate, estimate - half_width, estimate + half_width};
 }
 
-/// Returns a two-sided quantile of Student's distribution. Quantiles are cached: the intervals of a sweep ask
-/// for the same few again and again, and computing one takes as long as the simulation of a small cell.
+/// Returns a two-sided quantile of Student's distribution. Quantiles are cached: a sweep needs the same few
+/// repeatedly, and computing one takes as long as the simulation of a small cell.
 double student_quantile(double degrees, double confidence) {
   constexpr std::size_t max_kept = 1024;
   thread_local std::map<std::pair<double, double>, double> known;
@@ -46,7 +46,8 @@ Interval mean_interval(double estimate, std::span<const double> residuals, doubl
   const double spread = std::sqrt(squares / (n - 1));
   Interval interval = around(estimate, quantile * spread);
   const double skewness = squares > 0 ? cubes / n / std::pow(squares / n, 1.5) : 0;
-  // Three standard deviations of the skewness of 32 normal values, and more of them of more values.
+  // The threshold 0.2 sqrt(n) of the skewness is three of its standard deviations for 32 normal values, and
+  // more for more values.
   if (residuals.size() < least_skewed_batches || std::abs(skewness) <= 0.2 * std::sqrt(n)) return interval;
   // t + skewness t^2 / 3 + skewness^2 t^3 / 27 + skewness / 6 n is monotone in t and nearly symmetric.
   const auto untransformed = [&](double value) {
@@ -146,7 +147,7 @@ std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   return counts;
 }
 
-/// Returns the last possible ratio on the way from `inside` to `outside`; `inside` is possible.
+/// Returns the last possible ratio between `inside`, which is possible, and `outside`.
 template <class Possible>
 double last_possible(double inside, double outside, const Possible& possible) {
   if (possible(outside)) return outside;

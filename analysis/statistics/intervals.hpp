@@ -1,5 +1,5 @@
-// Computes confidence intervals of estimates. A batch is the unit of independence, so correlation inside a
-// batch does no harm. Confidence is a probability in (0, 1), asserted.
+// Computes confidence intervals of estimates. Batches are assumed independent; correlation inside a batch
+// does no harm. Confidence is a probability in (0, 1), asserted.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// A two-sided confidence interval. Its bounds are infinite if the error is not known, as with one batch.
+/// A two-sided confidence interval. Its bounds are infinite if the error is unknown, as with one batch.
 struct Interval {
   double estimate;
   double low;
@@ -18,8 +18,7 @@ struct Interval {
 
   double half_width() const { return (high - low) / 2; }
   bool bounded() const;
-  /// Returns whether the interval can judge a value: it is bounded, and its width is not 0, which no sampling
-  /// error is.
+  /// Returns whether the interval can test a value: it is bounded and has a positive width.
   bool judges() const { return bounded() && low < high; }
   /// Returns whether the interval contains `value`, up to rounding of 1e-12 of the value.
   bool holds(double value) const;
@@ -28,29 +27,28 @@ struct Interval {
 /// Returns the estimate with infinite bounds.
 Interval unbounded(double estimate);
 
-/// With fewer batches, the skewness is not known well enough to correct for it.
+/// With fewer batches, the skewness is not corrected for, because its estimate is too uncertain.
 inline constexpr std::size_t least_skewed_batches = 32;
 
 /// Ratio of sums, such as tokens over rounds, with one numerator and one denominator per batch (equal
 /// lengths, asserted). The error is that of the linearised ratio, numerator - ratio * denominator (delta
-/// method, Cochran 1977, section 6.3), with Student's t on n - 1 degrees: exact for normal numerators
-/// over equal denominators; else its relative bias is of order 1/n. Where 32 batches or more are skewed,
-/// since a few of them are unlike the others, it is the smallest interval that holds this one and that of
-/// Hall's transformation of t (1992, "On the removal of skewness by transformation"): where a tenth of 32
-/// batches are of another kind Student's t covers .89 at 95%. None of them covers a kind that no batch is of:
-/// a share of 3/n of all is missed by all n batches in one run of twenty. Empty when the denominators sum to
-/// 0 or there are none.
+/// method, Cochran 1977, section 6.3), with Student's t on n - 1 degrees: exact for normal numerators over
+/// equal denominators; else its relative bias is of order 1/n. If 32 batches or more are skewed, it is the
+/// smallest interval that contains this one and that of Hall's transformation of t (1992, "On the removal of
+/// skewness by transformation"): if a tenth of 32 batches differ in kind, Student's t alone covers .89 at
+/// 95%. No interval accounts for a kind that no batch shows: one with share 3/n is missed by all n batches in
+/// one run of twenty. Empty if the denominators sum to 0 or there are none.
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence);
 
-/// Numerators and denominators of such a ratio.
+/// Numerators and denominators of a ratio of sums, by batch.
 struct BatchRatio {
   std::span<const double> numerators;
   std::span<const double> denominators;
 };
 
-/// Returns whether batches vary enough for Student's t to be meaningful: fewer than half of those with a
-/// denominator have the same value.
+/// Returns whether batches vary enough for Student's t: fewer than half of those with a denominator have the
+/// same value.
 bool varies(const BatchRatio& batches);
 
 /// The range of the values of a quantity.
@@ -63,13 +61,12 @@ struct Support {
 /// by those seen); counts[v] is the number of values v. It is the integral over t of Clopper and Pearson's
 /// bounds of P(value >= t), which is 1 below the support and 0 above. With two possible values it is Clopper
 /// and Pearson's interval; with more it is Stringer's bound, known as conservative (Bickel 1992, "Inference
-/// and auditing: the Stringer bound"). It does not suppose that unseen values are like those seen: if all n
-/// are equal, a share of up to -log((1 - confidence) / 2) / n of the values may lie at the ends. Not empty
-/// (asserted).
+/// and auditing: the Stringer bound"). It allows unseen values: if all n values are equal, a share of up to
+/// -log((1 - confidence) / 2) / n may lie at the ends. `counts` is not empty (asserted).
 Interval bounded_mean_interval(const std::map<double, std::uint64_t>& counts, const Support& support,
                                double confidence);
 
-/// The largest denominators that batches could have whose ratios are at either end of the support: a batch in
+/// The largest denominators of batches with ratios at the low and the high end of the support: a batch in
 /// which everything is rejected examines fewer tokens than one in which everything is accepted.
 struct LargestDenominators {
   double at_low;
@@ -77,20 +74,19 @@ struct LargestDenominators {
 };
 
 /// Returns the interval of a ratio of sums that lies in `support`. If the batches vary, it is ratio_interval,
-/// cut to the support, which the true ratio does not leave. Else it contains the ratios that a bound of the
-/// mean of numerator - ratio * denominator does not exclude (Fieller 1954, with bounded_mean_interval instead
-/// of Student's t), however wide: with equal denominators this is bounded_mean_interval of the batches'
-/// values. A mean of the batches' ratios is a different number if denominators depend on them. Without
-/// `largest` the largest denominators seen are used.
+/// cut to the support. Else it contains the ratios for which bounded_mean_interval of numerator - ratio *
+/// denominator contains 0 (Fieller 1954, with that interval instead of Student's t); with equal denominators
+/// this is bounded_mean_interval of the batches' values. Without `largest` the largest observed denominators
+/// are used.
 std::optional<Interval> bounded_ratio_interval(std::span<const double> numerators,
                                                std::span<const double> denominators, const Support& support,
                                                double confidence,
                                                std::optional<LargestDenominators> largest = {});
 
 /// Returns the interval of the difference of two such ratios, first less second, for runs whose batches are
-/// paired: equal numbers of batches (asserted). Random numbers that both runs share make it narrower than two
-/// separate intervals imply. Empty if either ratio is. Its bounds are infinite if half of the batches or more
-/// have the same difference, such as 0: Student's t then tells nothing about the others.
+/// paired: equal numbers of batches (asserted). Shared random numbers make it narrower than two separate
+/// intervals imply. Empty if either ratio is. The bounds are infinite if half of the batches or more have the
+/// same difference, such as 0, so that Student's t is invalid.
 std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRatio& second,
                                           double confidence);
 

@@ -42,7 +42,7 @@ Moments mixed_moments(double alpha, double gamma) {
   return moments;
 }
 
-/// Returns where a rising function crosses 0, to the last bits; an end of the range if it does not.
+/// Returns the root of an increasing function to full precision; an end of the range if there is none.
 template <class Function>
 double crossing(double low, double high, const Function& rising) {
   constexpr int halvings = 60;

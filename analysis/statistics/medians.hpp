@@ -12,8 +12,8 @@ namespace speclab {
 double median(std::vector<double> values);
 
 /// Returns the median with the interval between two order statistics that contains the distribution's median
-/// with at least `confidence`, whatever the distribution (Thompson 1936). Unbounded if there are too few
-/// values, fewer than 6 at 0.95. Empty without values.
+/// with at least `confidence`, for any distribution (Thompson 1936). Unbounded if there are too few values,
+/// fewer than 6 at 0.95. Empty without values.
 std::optional<Interval> median_interval(std::vector<double> values, double confidence);
 
 }  // namespace speclab

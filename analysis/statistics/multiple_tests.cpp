@@ -18,7 +18,7 @@ std::vector<std::size_t> ascending_order(std::span<const double> values) {
 
 constexpr std::size_t max_exact_values = 10000;
 
-/// A square matrix times 10^exponent: its powers would leave the range of double.
+/// A square matrix times 10^exponent, because its powers would overflow.
 struct ScaledMatrix {
   std::size_t size;
   std::vector<double> entries;

@@ -1,5 +1,4 @@
-// Handles many p-values at once: joint decisions about them, and a test whether they are uniform as p-values
-// should be.
+// Handles many p-values at once: joint decisions, and a test of their uniformity.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 namespace speclab {
 
 /// Returns adjusted p-values in the order given (Holm 1979). Rejecting those <= level keeps the probability
-/// of any false rejection below level, whatever the dependence between the tests.
+/// of any false rejection below level, for any dependence between the tests.
 std::vector<double> holm_adjusted(std::span<const double> p_values);
 
 /// A test whether values are independent and uniform on [0, 1].

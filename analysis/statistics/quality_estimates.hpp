@@ -1,5 +1,5 @@
-// Turns tallies with quality sums (sim/rule_quality.hpp) into estimates of a rule, which can be compared
-// between rules of one pair of models.
+// Turns tallies with quality sums (sim/rule_quality.hpp) into estimates that compare rules on one pair of
+// models.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Returns the estimates that the tallies allow, with one tally per batch; batches are independent of each
-/// other unless `independence` is nothing:
+/// Returns the estimates that the tallies allow, with one tally per batch; batches are independent unless
+/// `independence` is nothing:
 /// - first_token_acceptance: P(a drafted token is accepted at the first position of a round).
 /// - optimal_transport_bound: mean over the contexts that rounds start from of the optimal transport bound
 ///    for the same number of i.i.d. drafts (Sun et al. 2023, "SpecTr"). It bounds lossless rules of i.i.d.

@@ -42,14 +42,14 @@ std::vector<LoggedRound> rounds_along(const std::vector<std::uint8_t>& accepted,
       ++round.accepted;
       ++at;
     }
-    // The end of the log may cut off the last round.
+    // The log may end within the last round.
     if (at < accepted.size()) rounds.push_back(round);
     ++at;
   }
   return rounds;
 }
 
-/// Returns the mean number of accepted tokens per round, over stretches.
+/// Returns the mean number of accepted tokens per round, with bounds over spans of rounds.
 Interval mean_accepted_of(std::span<const LoggedRound> rounds, int gamma, double confidence) {
   constexpr std::size_t stretches = 10;
   std::vector<double> accepted(stretches);

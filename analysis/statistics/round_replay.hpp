@@ -1,12 +1,11 @@
 // Replays rounds of a shorter draft from a log of rounds.
 //
-// If tokens are verified one at a time and the draft reads only the text, then the acceptance of a draft for
-// a position of the text, and the token emitted there, have a distribution given the text before it
-// (Leviathan et al. 2023, section 2.3), whatever gamma is: the token that follows gamma accepted ones is
-// drawn from the target, and so is distributed like any emitted token. One sequence of acceptances along the
-// text therefore has the distribution for every gamma, and gamma only determines where rounds end. A logged
-// round tells the acceptance at all of its positions but one: if the whole draft was accepted, the next token
-// was not drafted.
+// If tokens are verified one at a time and the draft reads only the text, then whether a draft at a position
+// of the text is accepted, and the token emitted there, have a distribution given the preceding text that
+// does not depend on gamma (Leviathan et al. 2023, section 2.3); the bonus token is drawn from the target and
+// so is distributed like any emitted token. One sequence of acceptances along the text therefore serves every
+// gamma, which only determines where rounds end. A logged round shows the acceptance at all of its positions,
+// except that of the bonus, where nothing was drafted.
 #pragma once
 
 #include <span>
@@ -16,9 +15,9 @@
 
 namespace speclab {
 
-/// Tokens per round for gamma = 0..k, where k is the longest draft of the log, with bounds of their mean over
-/// 10 stretches (bounded_ratio_interval); the bounds are 1 to gamma + 1 if neighbouring stretches resemble
-/// each other.
+/// Tokens per round for gamma = 0..k, where k is the longest draft of the log, with bounds over 10 spans of
+/// consecutive rounds (bounded_ratio_interval); the bounds are 1 to gamma + 1 if neighbouring spans are
+/// correlated.
 struct ReplayedTokens {
   std::vector<double> tokens;
   std::vector<double> low;
@@ -28,8 +27,8 @@ struct ReplayedTokens {
 
 /// Replays a log whose rounds are in the order of one text, or of several texts in sequence; interleaved
 /// texts give wrong results, which this function cannot detect. Positions that were not drafted count as
-/// accepted with the acceptance rate of the last drafted position that was reached, evenly spread. Empty (no
-/// tokens) with fewer than 40 rounds.
+/// accepted, evenly spread, at the acceptance rate of the last reached position. Empty (no tokens) with fewer
+/// than 40 rounds.
 ReplayedTokens replayed_tokens(std::span<const LoggedRound> log, double confidence);
 
 }  // namespace speclab

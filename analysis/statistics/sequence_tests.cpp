@@ -30,8 +30,8 @@ struct SeenSequence {
   std::uint64_t second = 0;
 };
 
-/// Sets the joint test and its cells. Sequences are in the order of their tokens, so that rare ones which
-/// begin alike form a group.
+/// Sets the joint test and its cells. Sequences are sorted by their tokens, so that rare ones with a common
+/// prefix form a group.
 void set_joint(SequenceTests& tests, std::span<const Token> first, std::span<const Token> second,
                std::size_t length, double minimum) {
   std::unordered_map<std::uint64_t, SeenSequence> seen;
@@ -74,7 +74,7 @@ struct Next {
   }
 };
 
-/// Calls `group(first, last)` for each stretch of sorted entries with one prefix.
+/// Calls `group(first, last)` for each range of sorted entries with a common prefix.
 template <class Group>
 void for_each_prefix(const std::vector<Next>& entries, const Group& group) {
   for (std::size_t start = 0; start < entries.size();) {
@@ -92,8 +92,8 @@ void append_position(std::vector<Next>& entries, std::span<const Token> sample, 
   }
 }
 
-/// Returns whether a test counts. A rare class of a rare prefix, without a cell beside it, would only use up
-/// a share of the level.
+/// Returns whether a test counts. A rare class of a rare prefix, without another cell, would only use up part
+/// of the level.
 bool is_tested(const FitTest& test) {
   return test.degrees > 0 || test.impossible > 0 || (test.cells > 0 && test.tails > 0);
 }
@@ -241,7 +241,7 @@ double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples
   constexpr double sure = 0.999;
   const double rare_share =
       binomial_interval(two_samples.joint.rare_samples, two_samples.joint.samples, sure)->high;
-  // A cell expects `minimum` in either sample.
+  // A cell expects `minimum` samples in either sample.
   const double more = rare_share * static_cast<double>(samples_each) / minimum;
   const double own = std::min(static_cast<double>(two_samples.own_cells) + more, sequences);
   return own + max_rare_groups - 1;

@@ -1,6 +1,6 @@
-// Tests whether a decoder has the target's distribution, by whole token sequences: jointly, and token by
-// token given the tokens before it. Marginals of single positions are not tested: a decoder can have them all
-// right and every conditional wrong.
+// Tests whether a decoder has the target's distribution, on token sequences: jointly, and token by token
+// given the preceding tokens. Marginals of single positions are not tested, because all of them can be right
+// while every conditional is wrong.
 //
 // A sample holds independent sequences of `length` tokens each, in sequence.
 #pragma once
@@ -17,7 +17,7 @@
 namespace speclab {
 
 /// Tests the token at one position, given the tokens before it: the sum of one test for each prefix that is
-/// seen often enough for two cells, or for one cell beside rare tokens. Given the prefixes the tests are
+/// seen often enough for two cells, or for one cell and rare tokens. Given the prefixes the tests are
 /// independent, so statistics and degrees add.
 struct PositionTest {
   FitTest sum;         ///< its p() is the p-value of this position
@@ -26,14 +26,15 @@ struct PositionTest {
 };
 
 struct SequenceTests {
-  FitTest joint;                ///< of whole sequences; rare ones with neighbouring tokens form a group
-  std::uint64_t own_cells = 0;  ///< sequences with their own cell, in a test of two samples
+  FitTest
+      joint;  ///< test of sequences as classes; rare ones adjacent in the order of their tokens form a group
+  std::uint64_t own_cells = 0;          ///< sequences with their own cell, in a test of two samples
   std::vector<PositionTest> positions;  ///< one per position
 
   /// Returns the number of p-values before those of the positions: joint Pearson, joint G, and the tails of
   /// rare sequences if there are any.
   std::size_t joint_tests() const { return joint.tails > 0 ? 3 : 2; }
-  /// Returns these p-values, and then one per position (1 if no prefix could be tested).
+  /// Returns these p-values, then one per position (1 if no prefix could be tested).
   std::vector<double> p_values() const;
   /// Returns the smallest of them after Holm's adjustment: at most `level` with probability `level` under the
   /// null.
@@ -41,11 +42,12 @@ struct SequenceTests {
 };
 
 /// Tests whether two samples have one distribution. Expectations come from both samples together, which the
-/// null fixes, so neither pooling nor the choice of prefixes biases a test.
+/// null fixes, so neither grouping classes nor the choice of prefixes biases a test.
 SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<const Token> second,
                                         std::size_t length, double minimum = minimum_expectation_for_power);
 
-/// Tests samples against a distribution known exactly, with twice the power of two samples of the same size.
+/// Tests samples against an exactly known distribution: half the samples give the same power as a two-sample
+/// test.
 class ExactSequenceTests {
  public:
   /// `distribution` gives sequences of `length` tokens below `vocab`; absent sequences are impossible.
@@ -69,9 +71,8 @@ class ExactSequenceTests {
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
-/// The share of the level that Holm leaves a joint test of sequences when it is the only one to reject:
-/// beside it stand another joint test, one for each position, and, where some sequences are `rare`, that of
-/// their tails.
+/// Returns the level that Holm's procedure leaves a joint test if only it rejects: the other tests are the
+/// second joint test, one per position, and, if some sequences are `rare`, that of their tails.
 double joint_level(double level, std::size_t length, bool rare);
 
 /// Returns the differences that the joint test of ExactSequenceTests finds in `samples` samples with
@@ -81,8 +82,8 @@ DetectableDifference detectable_jointly(const SequenceDistribution<double>& dist
                                         double minimum = minimum_expectation_for_power);
 
 /// Returns the largest number of degrees of freedom that the joint test of two samples can have with
-/// `samples_each`, from an earlier test whose cells are known: samples that were too rare for a cell there
-/// may be spread over sequences that barely get one. There are at most `sequences`.
+/// `samples_each`, given an earlier test: its samples in rare sequences may be spread over sequences that
+/// barely get a cell. There are at most `sequences` sequences.
 double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
                          double minimum = minimum_expectation_for_power);
 

@@ -1,8 +1,8 @@
 // Computes the largest probability with which a lossless rule can accept one of its candidates for one
 // position. By Strassen's theorem it is 1 + min over sets S of p(S) - P(every candidate lies in S): an
-// emitted token that must lie outside S while all candidates lie inside cannot be one of them. For i.i.d.
-// candidates the minimum has a closed form (core/distribution/ratio_order.hpp); this file treats candidates
-// for which it must be searched, set by set.
+// emitted token outside S is no candidate if all candidates lie in S. For i.i.d. candidates the minimum has a
+// closed form (core/distribution/ratio_order.hpp); for the candidates in this file it is searched over all
+// sets.
 #pragma once
 
 #include <cassert>
@@ -62,7 +62,7 @@ Real optimal_acceptance_without_replacement(BasicRow<Real> target, BasicRow<Real
       target, [&](std::uint32_t set) { return detail::stays_inside(draft, set, 0, drafts); });
 }
 
-/// Returns the bound for candidates that are always the same: the target's probability on them.
+/// Returns the bound for fixed candidates: the target's probability of them.
 template <class Real>
 Real optimal_acceptance_fixed(BasicRow<Real> target, std::span<const Token> candidates) {
   Real probability(0);

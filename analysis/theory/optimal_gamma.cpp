@@ -31,7 +31,8 @@ OptimalGamma optimal_gamma(double alpha, double c) {
   if (alpha <= c)
     return {0, 1.0, "A draft run costs at least what it can save (alpha <= c): do not speculate."};
   if (alpha == 1)
-    return {{}, 1 / c, "Every drafted token is accepted (alpha = 1): more always helps, towards 1 / c."};
+    return {
+        {}, 1 / c, "Every drafted token is accepted (alpha = 1): every further token helps, towards 1 / c."};
 
   int low = 0;  // Invariant: the maximiser lies in (low - 1, high].
   int high = 1;
@@ -39,7 +40,7 @@ OptimalGamma optimal_gamma(double alpha, double c) {
     if (high == largest_gamma) {
       return {{},
               speedup_bound_drafting_paid(alpha, c),
-              "The best gamma lies beyond 10^9; the speedup given is the bound 1 / (1 - alpha + c alpha)."};
+              "The best gamma exceeds 10^9; the given speedup is the bound 1 / (1 - alpha + c alpha)."};
     }
     low = high + 1;
     high = high > largest_gamma / 2 ? largest_gamma : 2 * high;
@@ -52,7 +53,8 @@ OptimalGamma optimal_gamma(double alpha, double c) {
       high = middle;
     }
   }
-  if (low == 0) return {0, 1.0, "The gain of one drafted token is lost in rounding: do not speculate."};
+  if (low == 0)
+    return {0, 1.0, "The gain of one drafted token is smaller than rounding errors: do not speculate."};
   return {low, speedup(alpha, low, c),
           "The largest speedup of Thm 3.8; one more drafted token would cost more than it saves."};
 }

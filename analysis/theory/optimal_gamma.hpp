@@ -17,8 +17,8 @@ struct OptimalGamma {
 /// Returns the smallest maximiser of speedup(alpha, gamma, c) over gamma >= 0, for alpha in [0, 1] and c >= 0
 /// (asserted). Going from gamma to gamma + 1 helps iff alpha^(gamma+1) (1 + c gamma) > c A(alpha, gamma); the
 /// left side less the right falls with gamma, so the first failure is the maximiser and bisection finds it.
-/// Differences within a few units of rounding count as ties and go to the smaller gamma. There is no finite
-/// maximiser if c = 0 < alpha or alpha = 1 > c, and none is returned beyond 10^9.
+/// Differences within a few units of rounding are ties, which go to the smaller gamma. There is no finite
+/// maximiser if c = 0 < alpha or alpha = 1 > c; none is returned beyond 10^9.
 OptimalGamma optimal_gamma(double alpha, double c);
 
 }  // namespace speclab

@@ -71,7 +71,7 @@ class Programme {
     return (level * (ranks_ + 1) + rank) * (nodes_ + 1) + n;
   }
 
-  /// Fills G for siblings from `rank` on, given the siblings after it.
+  /// Fills G for siblings from `rank` on, given that for the siblings after it.
   void share_out(std::size_t level, std::size_t rank, double acceptance, const std::vector<double>& subtree) {
     const double* const rest = values_.data() + at(level, rank + 1, 0);
     values_[at(level, rank, 0)] = 0;
@@ -79,7 +79,7 @@ class Programme {
       double best = impossible;
       std::size_t share = 0;
       for (std::size_t s = 1; s <= n; ++s) {
-        // Zero times an impossible subtree would be NaN, which never compares as larger.
+        // For an impossible subtree this is 0 times infinity, NaN, which never compares as larger.
         const double here = acceptance * subtree[s] + rest[n - s];
         if (here > best) {
           best = here;
@@ -161,7 +161,7 @@ TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
     }
   }
   best.tree = programme.tree(best_nodes, best_levels);
-  best.depth = tree_depth(best.tree.parents);  // fewer levels than allowed only if levels cost nothing
+  best.depth = tree_depth(best.tree.parents);  // fewer than the allowed levels only if levels cost nothing
   return best;
 }
 

@@ -1,13 +1,13 @@
 // Draft trees as data, and the search for the best tree (Chen et al. 2024, "Sequoia").
 //
-// A tree is a list of parents: node i is a drafted token, parents[i] < i is the index of the node before it,
-// and -1 stands for the context that drafting started from. Nodes of one parent are siblings, drafted in the
-// order of their indices. The tree of m nodes is verified by one target run over m + 1 positions.
+// A tree is a list of parents: node i is a drafted token, parents[i] < i is its parent's index, -1 for the
+// context. Nodes of one parent are siblings, drafted in the order of their indices. The tree of m nodes is
+// verified by one target run over m + 1 positions.
 //
-// Everything here depends on Sequoia's assumption of positional acceptance: given that the target's path
-// reached their parent, the b-th sibling (b = 0, 1, ...) is the one accepted with probability
-// rank_acceptance[b], the same at every node. Siblings beyond the list are never accepted. Values are
-// non-negative with a sum of at most 1; they need not fall with b.
+// Everything here depends on Sequoia's assumption of positional acceptance: given that the parent is
+// accepted, the b-th sibling (b = 0, 1, ...) is the accepted one with probability rank_acceptance[b], the
+// same at every node. Siblings beyond the list are never accepted. Values are non-negative with a sum of at
+// most 1; they need not fall with b.
 #pragma once
 
 #include <cstdint>
@@ -39,16 +39,15 @@ struct OptimalTree {
 ///     G_l,b(n) = max over s = 1..n of  P[b] F_l(s) + G_l,(b+1)(n - s),    G_l,b(0) = 0
 ///
 /// Takes O(nodes^2 * max_depth * branching) time and O(nodes * max_depth * branching) memory. Equal values go
-/// to the smaller subtree of the earlier sibling. If rank_acceptance falls with b, taking the largest path
-/// products one after another gives the same value; this programme also holds for measured values, which may
-/// not fall.
+/// to the smaller subtree of the earlier sibling. If rank_acceptance falls with b, greedily taking the
+/// largest path products gives the same value; dynamic programming is also right for measured values, which
+/// may not fall.
 OptimalTree optimal_tree(std::int32_t nodes, std::int32_t max_depth, std::span<const double> rank_acceptance);
 
-/// A tree and its speedup.
 struct TreeChoice {
   OptimalTree tree;
   std::int32_t depth = 0;      ///< its levels
-  double tokens_per_time = 0;  ///< divide by plain decoding's 1 / verify_cost(0) for the speedup
+  double tokens_per_time = 0;  ///< divide by 1 / verify_cost(0) for the speedup
 };
 
 /// Returns the size and depth that maximise expected tokens per time,
@@ -57,8 +56,8 @@ struct TreeChoice {
 ///
 /// over 0..max_nodes nodes and 0..max_depth levels (Sequoia's hardware-aware optimiser). draft_cost >= 0 is
 /// the time of one level of drafting and verify_cost(m) > 0 that of a target run over m nodes and the
-/// context, in the same unit. Equal speedups go to the smaller depth, then to the smaller tree; 0 nodes is
-/// plain decoding. One programme serves all sizes and depths.
+/// context, in the same unit. Equal speedups go to the smaller depth, then to the smaller tree; 0 nodes means
+/// no speculation. One dynamic program serves all sizes and depths.
 TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
                           std::span<const double> rank_acceptance, double draft_cost,
                           const std::function<double(std::int32_t nodes)>& verify_cost);

@@ -154,7 +154,7 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int ser
     if (beyond < negligible) return 1 / ((1 - alpha) * time);
     const double wanted = (drafts + lookahead) * c;
     const double free = run < places ? 0 : starts[run % places] + 1;
-    // If both coincide up to rounding, the draft counts as present (sim/schedules/dsi.hpp).
+    // If both coincide up to rounding, the draft counts as available (sim/schedules/dsi.hpp).
     const bool waits = free > wanted + 1e-9;
     const double next = waits ? free : wanted;
     drafts = waits ? std::floor((free + 1e-9) / c) : drafts + lookahead;
@@ -171,7 +171,7 @@ std::optional<double> dsi_speedup_as_charged(double alpha, double c, int lookahe
   if (c == 1) return 1;  // at least one drafted token per accepted one
   const double all = std::pow(alpha, lookahead);
   double time = 1 + c * lookahead * (alpha + all / (1 - all));
-  // The charge for n accepted drafts is at most n: no more than plain decoding.
+  // The charge for n accepted drafts is at most n, that of decoding without speculation.
   const auto charged = [&](double accepted) {
     return c * lookahead * (std::floor(accepted / lookahead) + 1);
   };

@@ -1,7 +1,7 @@
-// Closed forms of the speedup over plain decoding for the schedules of sim/schedules, if every draft is
-// accepted independently with probability alpha. Each is the long-run ratio of tokens to time of the program
-// that the header of that schedule describes, and exact for it. Functions named `usual` are the commonly
-// given forms, kept where they differ. Ranges are those of analysis/theory/theorems.hpp (asserted).
+// Closed forms of the speedup of the schedules of sim/schedules, if every draft is accepted independently
+// with probability alpha. Each is the exact long-run ratio of tokens to time of the schedule that its header
+// in sim/schedules defines. Functions named `usual` are the commonly given formulas, kept where they differ.
+// Ranges are those of analysis/theory/theorems.hpp (asserted).
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace speclab {
 /// Returns the speedup of gamma independent heads for c per round: A / (1 + c).
 double heads_speedup(double alpha, int gamma, double c);
 
-/// Returns the speedup of an oracle that drafts exactly the tokens that will be accepted, at most `most`, and
-/// pays c for each: with A for gamma = `most`, A / (1 + c (A - 1)). Without a limit see
+/// Returns the speedup of an oracle that drafts exactly the tokens that will be accepted, at most `most`, at
+/// time c each: with A for gamma = `most`, A / (1 + c (A - 1)). Without a limit see
 /// speedup_bound_drafting_paid.
 double speedup_bound_capped(double alpha, int most, double c);
 
@@ -27,23 +27,22 @@ struct LevelInputs {
 };
 
 /// Returns the speedup of the hierarchy of sim/schedules/hierarchical.hpp, outermost level first; one level
-/// is Thm 3.8. A level drafts as many tokens as the first sum of its rounds' tokens that reaches gamma: its
-/// distribution follows by convolution, level by level from the last, and the expected number of rounds is
-/// that of a renewal process.
+/// is Thm 3.8. A level runs rounds until their tokens sum to gamma or more: the distribution of that sum
+/// follows by convolution, level by level from the last, and the expected number of rounds is that of a
+/// renewal process.
 double hierarchical_speedup(std::span<const LevelInputs> levels);
 
 /// Returns the usual approximation: a draft token of a level costs c_eff = (c_1 + gamma_2 c_eff,2) /
-/// A(alpha_2, gamma_2), and Thm 3.8 takes this as c. It charges for fractions of a round, which cannot occur,
-/// and ignores that surplus tokens are verified, too.
+/// A(alpha_2, gamma_2), and Thm 3.8 takes this as c. It counts fractions of a round, which cannot occur, and
+/// ignores that tokens beyond gamma are verified, too.
 double hierarchical_speedup_usual(std::span<const LevelInputs> levels);
 
-/// Returns the speedup of distributed speculative inference with as many servers as it needs, as described in
-/// sim/schedules/dsi.hpp. k accepted drafts are detected by the run over the first multiple m of `lookahead`
-/// that is at least k, which ends at m c + 1, so that k + 1 tokens take that long:
+/// Returns the speedup of distributed speculative inference (sim/schedules/dsi.hpp) with as many servers as
+/// it needs. After k accepted drafts, the run over the first multiple m >= k of `lookahead` finds the
+/// rejection; it ends at m c + 1, so k + 1 tokens take that long:
 ///     [1 / (1 - alpha)] / [1 + c lookahead alpha / (1 - alpha^lookahead)].
-/// At lookahead 1 this is 1 / (1 - alpha + c alpha), the form usually printed, and that of the oracle that
-/// pays for drafts. Empty at alpha = 1, where no rejection ever ends the first stretch. 0 < c <= 1, lookahead
-/// >= 1.
+/// At lookahead 1 this is 1 / (1 - alpha + c alpha), the usual formula, equal to speedup_bound_drafting_paid.
+/// Empty at alpha = 1, where no rejection occurs. 0 < c <= 1, lookahead >= 1.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead);
 
 /// Returns the same with `servers` >= 1. Run j starts at s_j = max(time when its drafts exist, s_(j -
@@ -51,14 +50,15 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead);
 /// / (1 - alpha)) time; also empty if that is beyond 10^8 runs.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers);
 
-/// Returns the same as charged in sim/schedules/dsi_as_charged.hpp. With q = alpha^lookahead a stretch takes
+/// Returns the same as charged in sim/schedules/dsi_as_charged.hpp. With q = alpha^lookahead the time from
+/// one correction to the next is
 ///     1 + c lookahead (alpha + q / (1 - q)),
-/// less where its drafts would take longer than plain decoding. Empty at alpha = 1. 0 < c <= 1, lookahead >=
-/// 1.
+/// less where drafting would take longer than decoding without speculation. Empty at alpha = 1. 0 < c <= 1,
+/// lookahead >= 1.
 std::optional<double> dsi_speedup_as_charged(double alpha, double c, int lookahead);
 
-/// Returns the number of servers with which no run waits: one starts every `lookahead` c and lasts 1. Returns
-/// the largest int if there are more.
+/// Returns the number of servers with which no run waits: a run starts every `lookahead` c and lasts 1.
+/// Returns the largest int if the number exceeds it.
 int dsi_servers(double c, int lookahead);
 
 /// Returns the speedup of PEARL (sim/schedules/pearl.hpp) without `next_row`, as usually given: 1 / (1 -
@@ -71,37 +71,36 @@ double pearl_speedup(double alpha, int gamma, double c);
 /// every post-verify step decides gamma drafts.
 double pearl_speedup_next_row(double alpha, int gamma, double c);
 
-/// Returns the speedup of drafts for likely outcomes on a separate device (sim/schedules/asynchronous.hpp):
-/// with A expected tokens of a drafted round, h A + (1 - h) A' tokens in h max(1, gamma c) + (1 - h) T target
-/// runs. After a miss that is drafted A' = A and T = 1 + gamma c; after a miss that is not, both are 1. 0 <=
+/// Returns the speedup of drafting for likely outcomes on a separate device (sim/schedules/asynchronous.hpp):
+/// with h = `hit` and A expected tokens of a drafted round, h A + (1 - h) A' tokens in h max(1, gamma c) + (1
+/// - h) T target runs. A' = A and T = 1 + gamma c if the round after a miss is drafted, else both are 1. 0 <=
 /// hit <= 1.
 double asynchronous_speedup(double alpha, int gamma, double c, double hit, bool plain_after_miss);
 
 /// Return the speedup of two functions in sequence, where the first's output is accepted with probability
-/// beta; f, g and q are the times of the functions and of the stand-in for f. Without interrupts it is (f +
-/// g) / (max(f, q + g) + (1 - beta) g), the usual form: after a rejection g first ends its useless run. With
-/// interrupts a rejected call takes max(f, q) + g.
+/// beta; f, g and q are the times of the functions and of the approximation of f. Without interrupts it is (f
+/// + g) / (max(f, q + g) + (1 - beta) g), the usual formula: after a rejection g first finishes its useless
+/// run. With interrupts a rejected call takes max(f, q) + g.
 double speculative_function_speedup(double beta, double f, double g, double q);
 double speculative_function_speedup_interrupting(double beta, double f, double g, double q);
 
 /// Returns the expected rounds until at least `goal` tokens are emitted, with gamma drafted tokens per round.
 double expected_rounds(double alpha, int gamma, int goal);
 
-/// Time of a run over `tokens` tokens.
 using RunCost = std::function<double(double tokens)>;
 
-/// Returns the speedup of batched decoding of endless sequences over plain decoding of the same batch: A
+/// Returns the speedup of batched decoding of endless sequences over the same batch without speculation: A
 /// cost(B) / (gamma c cost(B) + cost(B (gamma + 1))).
 double batched_speedup_usual(double alpha, int gamma, double c, int sequences, const RunCost& cost);
 
-/// Returns the speedup for sequences of `goal` tokens whose places are filled at once from an endless queue:
+/// Returns the speedup for sequences of `goal` tokens if a new sequence immediately replaces a finished one:
 /// goal / expected_rounds replaces A, since the last round of a sequence is cut.
 double batched_speedup_replaced(double alpha, int gamma, double c, int sequences, int goal,
                                 const RunCost& cost);
 
-/// Returns the speedup for batches of sequences of `goal` tokens that end with the slowest: in round r the
-/// number of active sequences is binomial, each being active with probability P(r - 1 rounds emit less than
-/// goal).
+/// Returns the speedup for static batches of sequences of `goal` tokens, which end with the slowest: in round
+/// r the number of active sequences is binomial, each being active with probability P(r - 1 rounds emit less
+/// than goal).
 double batched_speedup_waves(double alpha, int gamma, double c, int sequences, int goal, const RunCost& cost);
 
 }  // namespace speclab

@@ -17,33 +17,33 @@ double expected_tokens(double alpha, int gamma);
 /// Returns the variance of the tokens emitted per round. Takes O(gamma) time.
 double tokens_variance(double alpha, int gamma);
 
-/// Returns tokens emitted per round if an acceptance depends only on the one before: a drafted token is
+/// Returns tokens emitted per round if an acceptance depends only on the preceding one: a drafted token is
 /// accepted with probability alpha at the first position and with a = alpha + gain (1 - alpha) after an
 /// accepted one. The result is 1 + alpha (1 - a^gamma) / (1 - a), which is Eq. 1 at gain = 0; a is cut to [0,
 /// 1].
 double expected_tokens_first_order(double alpha, double gain, int gamma);
 
-/// Returns the expected walltime improvement over plain decoding, A / (gamma c + 1) with A = expected_tokens.
-/// A round costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
+/// Returns the expected walltime improvement over decoding without speculation, A / (gamma c + 1) with A =
+/// expected_tokens. A round costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
 double speedup(double alpha, int gamma, double c);
 
-/// Returns the expected arithmetic operations per token relative to plain decoding, (gamma c_hat + gamma + 1)
-/// / A (Leviathan et al. 2023, Thm 3.11).
+/// Returns the expected arithmetic operations per token relative to decoding without speculation, (gamma
+/// c_hat + gamma + 1) / A (Leviathan et al. 2023, Thm 3.11).
 double operations(double alpha, int gamma, double c_hat);
 
-/// Returns the reads of the target's weights per token relative to plain decoding, 1 / A (Leviathan et al.
-/// 2023, section 3.4).
+/// Returns the reads of the target's weights per token relative to decoding without speculation, 1 / A
+/// (Leviathan et al. 2023, section 3.4).
 double memory_accesses(double alpha, int gamma);
 
-/// Returns the speedup that some gamma is guaranteed to reach, (1 + alpha) / (1 + c); empty unless alpha > c
+/// Returns a lower bound on the best gamma's speedup, (1 + alpha) / (1 + c); empty unless alpha > c
 /// (Leviathan et al. 2023, Cor. 3.9).
 std::optional<double> guaranteed_speedup(double alpha, double c);
 
-/// Returns the speedup of an oracle that knows how many tokens will be accepted and drafts exactly those, for
-/// free: 1 / (1 - alpha). Empty at alpha = 1, where it has no bound.
+/// Returns the speedup of an oracle that drafts exactly the tokens that will be accepted, in no time: 1 / (1
+/// - alpha). Empty at alpha = 1, where it is unbounded.
 std::optional<double> speedup_bound_drafting_free(double alpha);
 
-/// Returns the speedup of the same oracle if it pays c for every token it drafts: 1 / (1 - alpha + c alpha).
+/// Returns the speedup of the same oracle if each drafted token takes time c: 1 / (1 - alpha + c alpha).
 /// Empty at alpha = 1 with c = 0.
 std::optional<double> speedup_bound_drafting_paid(double alpha, double c);
 

@@ -48,7 +48,7 @@ TreeSearch::Nodes TreeSearch::made_nodes(const Caps& caps) const {
                       likelier);
     parents.resize(kept);
   }
-  // A parent is at least as likely as its child, and comes before it in `all`.
+  // A parent is at least as likely as its children, and precedes them in `all`.
   std::vector<std::int32_t> order(all.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -159,7 +159,7 @@ TreeChoice TreeSearch::best(const TreeCosts& costs) {
   }
   if (best.nodes == 0) return choice;
   const Nodes& nodes = nodes_of(best.caps);
-  // Nodes are ordered by level, as trees are printed.
+  // Nodes are ordered by level, for printing.
   std::vector<std::size_t> order(best.nodes);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -1,5 +1,6 @@
-// Searches the draft tree with the most tokens per time if the time of a draft run grows with the nodes that
-// it drafts from. Trees and positional acceptance are those of optimal_tree.hpp; rank_acceptance falls here.
+// Searches the draft tree with the most tokens per time if the time of a draft run grows with the number of
+// nodes it expands. Trees and positional acceptance are those of optimal_tree.hpp, with non-increasing
+// rank_acceptance.
 #pragma once
 
 #include <cstddef>
@@ -23,37 +24,36 @@ struct TreeCosts {
   bool one_run = false;
 };
 
-/// Searches trees of one drafter at one or several costs; it keeps results that do not depend on costs.
+/// Searches trees of one drafter at one or several costs, and reuses results that do not depend on costs.
 ///
-/// A tree is given by its caps, the number of nodes of each level that may have children, and by its number
-/// of nodes. For these the best tree has children below the likeliest nodes of each level, and among all
-/// these children the likeliest ones: exchanging two nodes of a level, with their subtrees, shows this. So
-/// the search is over caps. For every number of levels it starts from the same cap at all levels, and climbs
-/// the steepest way over caps that differ by one, by one more at a level and one less at another, or by a
-/// level. If the time of a draft run does not depend on the nodes it drafts from, the first tree, without
-/// caps, is the best (Sequoia's). Else a better tree may be missed: none was in tests of all trees of up to
-/// 12 nodes, nor among all caps of 1,500 random problems of 22 nodes.
+/// The search is over caps, the number of nodes of each level that may have children. For given caps and
+/// number of nodes, the best tree expands the likeliest nodes of each level and contains the likeliest of all
+/// their children (by an exchange argument). For every number of levels the search starts from equal caps at
+/// all levels, and follows steepest ascent: a step changes one cap by 1, moves 1 from one level to another,
+/// or adds or removes a level. If the time of a draft run does not depend on the expanded nodes, the uncapped
+/// tree (Sequoia's) is the best. Else a better tree may be missed; none was, among all trees of up to 12
+/// nodes and all caps of 1,500 random problems of 22 nodes.
 class TreeSearch {
  public:
   /// Requires max_nodes, max_levels >= 1; rank_acceptance not increasing, with a sum of at most 1.
   TreeSearch(std::int32_t max_nodes, std::int32_t max_levels, std::span<const double> rank_acceptance);
 
   /// Returns the tree with the most tokens per time. Ties go to the tree with fewer levels, then with fewer
-  /// nodes; the tree has no nodes if none is faster than plain decoding.
+  /// nodes; the tree has no nodes if none has a speedup above 1.
   TreeChoice best(const TreeCosts& costs);
 
  private:
-  /// For each level, from level 1: how many of its nodes may have children. The context, level 0, always has
-  /// children.
+  /// For each level, from level 1: the number of its nodes that may have children. The context, level 0,
+  /// always has children.
   using Caps = std::vector<std::int32_t>;
   struct Node {
     double reached = 0;        ///< probability that it is accepted
-    std::int32_t parent = -1;  ///< index among the nodes before it
+    std::int32_t parent = -1;  ///< index of the parent in the list
     std::int32_t level = 0;    ///< level of the parent
     bool first = false;        ///< whether it is the first of its parent's children
   };
   using Nodes = std::vector<Node>;
-  /// A tree is the first `nodes` nodes of its caps.
+  /// A tree: the first `nodes` nodes for its caps.
   struct Found {
     Caps caps;
     std::size_t nodes = 0;
@@ -66,7 +66,7 @@ class TreeSearch {
   Found best_of(const Caps& caps, const TreeCosts& costs);
   /// Reduces the caps to the widths of the tree itself.
   void tighten(Found& found);
-  /// Climbs until the steepest way ends, or reaches caps that were seen.
+  /// Ascends until no step improves, or until it reaches seen caps.
   Found climbed(Found from, const TreeCosts& costs, std::set<Caps>& seen);
 
   std::int32_t max_nodes_;

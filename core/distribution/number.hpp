@@ -21,7 +21,7 @@ inline std::optional<int> decimal_exponent(std::string_view text) {
   if (text.starts_with("+-")) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);
   int exponent = 0;
-  // Further text may follow the view, and nothing terminates it.
+  // The view is not null-terminated, and other text may follow it.
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return exponent;

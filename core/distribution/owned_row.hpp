@@ -1,4 +1,4 @@
-// Rows with their own storage, for rules whose weights are not a formula of two rows. Host only.
+// Rows with their own storage, for rules whose weights cannot be computed from two rows on access. Host only.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 
 namespace speclab {
 
-/// A row that owns its probabilities.
 template <class Real>
 struct OwnedRow {
   using value_type = Real;
@@ -37,7 +36,7 @@ void normalise(std::vector<Real>& row) {
 }
 
 /// Replaces `row` by norm((scale * row - draft)+), the residual with which the next token drafted from
-/// `draft` is compared. A row whose residual sums to 0 stays as it is. Returns the residual's total before
+/// `draft` is compared. A row whose residual sums to 0 stays as it is. Returns the residual's sum before
 /// normalisation.
 template <class Real>
 Real subtract_draft(std::vector<Real>& row, BasicRow<Real> draft, const Real& scale) {

@@ -1,5 +1,5 @@
-// Orders tokens by target over draft. Several drafts and couplings have closed forms along this order. Host
-// only.
+// Orders tokens by target over draft. In this order, rules for several drafts and couplings have closed
+// forms. Host only.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace speclab {
 
-/// The ratio target / draft of one token, comparable. It is infinite where the draft has probability 0, or so
-/// little that floating point cannot hold the ratio.
+/// The ratio target / draft of one token, comparable. It is infinite if the draft's probability is 0, or so
+/// small that the ratio overflows.
 template <class Real>
 struct ProbabilityRatio {
   bool infinite;
@@ -30,8 +30,8 @@ struct ProbabilityRatio {
   }
 };
 
-/// Returns the ids that have positive probability in either row, by ascending ratio. Ties go by descending
-/// id, so that the last of several is the lowest.
+/// Returns the ids that have positive probability in either row, by ascending ratio. Equal ratios are ordered
+/// by descending id.
 template <class Real>
 std::vector<Token> by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
   std::vector<ProbabilityRatio<Real>> ratios;

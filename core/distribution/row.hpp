@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// A view of `size` non-negative probabilities, one per token id. It does not own them. (std::span is awkward
-/// in device code.) A probability row sums to 1 up to rounding; `categorical` never relies on it.
+/// A non-owning view of `size` non-negative probabilities, one per token id. (std::span is awkward in device
+/// code.) A probability row sums to 1 up to rounding; `categorical` never relies on it.
 template <class Real>
 struct BasicRow {
   using value_type = Real;
@@ -22,10 +22,9 @@ struct BasicRow {
 
 using Row = BasicRow<double>;
 
-/// Computes (target - scale * draft)+ element by element on access, not normalised, so that no buffer of V
-/// elements exists. scale = 1 gives the residual of Leviathan et al. 2023, Alg. 1; scale = l gives A.5 read
-/// literally; scale = 0 gives the target itself. A NaN passes through, so that every sum over an invalid row
-/// notices it.
+/// The unnormalised row (target - scale * draft)+, computed on access, without a buffer of V elements. scale
+/// = 1 gives the residual of Leviathan et al. 2023, Alg. 1; scale = l gives A.5 read literally; scale = 0
+/// gives the target itself. A NaN passes through, so that every sum over an invalid row notices it.
 template <class Real>
 struct ResidualRow {
   using value_type = Real;
@@ -43,8 +42,8 @@ struct ResidualRow {
   }
 };
 
-/// Computes (scale * target - draft)+ on access: the residual when only a share `scale` of the target is
-/// still to be emitted.
+/// The unnormalised row (scale * target - draft)+, computed on access: the residual if the prefix was reached
+/// with probability `scale` (block verification).
 template <class Real>
 struct ScaledResidual {
   using value_type = Real;
@@ -68,9 +67,8 @@ struct PointRow {
   SPECLAB_HD Real operator[](Token other) const { return other == id ? Real(1) : Real(0); }
 };
 
-/// Returns the lowest id of largest probability, or `invalid_token` if any probability is NaN. A
-/// floating-point row is reduced to eight partial maxima, which compilers vectorise; then a search finds the
-/// largest.
+/// Returns the lowest id of largest probability, or `invalid_token` if any probability is NaN. Floating point
+/// computes eight partial maxima, which compilers vectorise, and then searches for the largest.
 template <class Weights>
 SPECLAB_HD Token argmax(const Weights& weights) {
   using Real = typename Weights::value_type;

@@ -1,5 +1,5 @@
 // Applies sampling options to a row (Leviathan et al. 2023, section 2.2): temperature, top-k, top-p and
-// argmax change the row, and everything after samples the changed row plainly. Host only.
+// argmax change the row, and later code samples the changed row. Host only.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ struct LargerProbability {
 };
 
 /// Writes the ids of the `keep` largest probabilities into `order`, the larger first, and sets all other
-/// probabilities to 0. Requires 0 < keep < row.size(). A heap holds the best so far, so most probabilities
-/// are compared only with its smallest.
+/// probabilities to 0. Requires 0 < keep < row.size(). It keeps the largest so far in a heap and compares
+/// each probability with the heap's smallest.
 inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<Token>& order) {
   const LargerProbability larger{row};
   order.clear();
@@ -82,7 +82,7 @@ inline void normalise_retained(std::span<double> row, std::span<const Token> ret
 }
 
 /// Keeps the largest probabilities until they reach `share` of 1, at least one, and divides them by their
-/// total. They come from a heap, so that only those of a long row are sorted. `order` is scratch.
+/// total. It takes them from a heap and so sorts only the retained ones of a long row. `order` is scratch.
 inline void keep_until(std::span<double> row, double share, std::vector<Token>& order) {
   order.resize(row.size());
   std::iota(order.begin(), order.end(), Token{0});
@@ -114,10 +114,10 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
     row[static_cast<std::size_t>(best)] = 1;
     return;
   }
-  // A NaN has no rank, and must not be removed: sampling from the row has to report it.
+  // A NaN stays in the row, so that sampling reports it.
   if (std::isnan(total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
-  // Temperature keeps the order of probabilities, so only those that top-k keeps need the power.
+  // Temperature does not change the order, so only the top k probabilities need the power.
   if (how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size()) {
     keep_largest(row, static_cast<std::size_t>(how.top_k), order);
     normalise_retained(row, order);

@@ -1,6 +1,6 @@
-// Block verification (core/rules/block.hpp) in terms of totals. Change: Z(s) = sum (s p - q)+ equals s
-// T(1/s). It is requested from the end of the block until a prefix is accepted, and never where s = 1,
-// because Z / (Z + 1 - s) is 1 there.
+// Block verification (core/rules/block.hpp) from totals T (core/fast/drafted_nodes.hpp). Change: Z(s) = sum
+// (s p - q)+ is computed as s T(1/s). Prefixes are tried from the longest until one is accepted. No total is
+// requested where s = 1, because Z / (Z + 1 - s) is 1 there.
 #pragma once
 
 #include <cassert>
@@ -12,14 +12,14 @@
 
 namespace speclab {
 
-/// `Rule` is BlockRule, or a rule that differs from it in accepting the whole block.
+/// `Rule` is BlockRule, or a rule that differs from it only in when it accepts all gamma tokens.
 template <class Real, class Rule = BlockRule>
 class BlockVerification {
  public:
   explicit BlockVerification(const Rule& rule = {}) : rule_(rule) {}
 
   void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
-  /// Begins with the first `length` tokens only.
+  /// Starts verification of the first `length` tokens.
   void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
     drafted_ = drafted;
     gamma_ = length;
@@ -40,7 +40,7 @@ class BlockVerification {
     for (; at_ > 0; --at_) {
       const Real& prefix = prefix_[at_];
       if (!negligible(prefix) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
-      // The probability is at most `prefix`. Where `prefix` is negligible, it is taken as the probability.
+      // The probability is at most `prefix`. A negligible `prefix` replaces it.
       const Real probability = at_ == gamma_ ? rule_.whole_block_acceptance(prefix, [&] { return ratio(); })
                                : answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix)
                                            : prefix;

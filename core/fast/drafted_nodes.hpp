@@ -1,10 +1,10 @@
-// The drafted tokens of a round as a verification in terms of totals reads them
-// (core/fast/block_verification.hpp and its neighbours), the requests it makes on the way, and the end of a
-// round.
+// The interface between a verification that needs no dense rows (core/fast/*_verification.hpp) and its
+// caller: the drafted tokens of a round, the verification's requests, and its result.
 //
-// A rule that reads whole rows reads them only through T(G) = sum (p - G q)+, and draws from (p - G q)+ or
-// from p. A verification is therefore a program that stops where it needs a total, or a token that was not
-// drafted yet. Tokens that no verification looks at are never drafted.
+// A rule that reads all V probabilities of a row reads them only through sums T(G) = sum (p - G q)+, here
+// called totals, and draws from (p - G q)+ or from p. A verification is therefore a program that stops
+// whenever it needs a total, or a token that is not drafted yet. Tokens that no verification reads are never
+// drafted.
 //     begin(drafted)           gives it a round's tokens, all of them still undrafted
 //     advance(accept)          continues, and returns what it waits for, if anything; `accept(node, probability)`
 //                              makes the acceptance draw of a drafted token, at most once a round
@@ -28,8 +28,8 @@ namespace speclab {
 /// Marks a token that may still be drafted.
 inline constexpr Token undrafted_token = -3;
 
-/// Returns whether an event is so rare that no random number of 64 bits can show it, so that its consequences
-/// need not be known. In floating point the inverse of such a probability may overflow. In exact arithmetic
+/// Returns whether an event is too rare for a 64-bit random number to produce, so that its consequences need
+/// not be computed. (In floating point the inverse of such a probability may overflow.) In exact arithmetic
 /// only 0 is negligible.
 template <class Real>
 bool negligible(const Real& probability) {
@@ -45,12 +45,12 @@ struct DraftedNodes {
   const Token* tokens;
   const Real* target;  ///< the token's probability in the target's row after its parent
   const Real* draft;   ///< the token's probability in the draft's row after its parent
-  /// Sum of the draft's row without the siblings before the token; 1 where siblings are independent. It is a
-  /// sum, because the difference to 1 has no digits left where the siblings have nearly all of the row.
+  /// Sum of the draft's row without the siblings before the token; 1 if siblings are independent. It is a sum
+  /// and not 1 minus the siblings, which would lose all digits if they have nearly all probability.
   const Real* left;
 
   bool undrafted(std::int32_t node) const { return tokens[node] == undrafted_token; }
-  /// Returns a child of a node (-1: the context) that is drafted or may be; -1 if there is none.
+  /// Returns a child of a node (-1: the context) that is drafted or can still be; -1 if there is none.
   std::int32_t child(std::int32_t node, std::size_t index) const {
     const auto& children = shape->children(node);
     return index < children.size() && tokens[children[index]] != no_token ? children[index] : -1;
@@ -61,10 +61,10 @@ struct DraftedNodes {
   }
 };
 
-/// The thing for which a verification waits.
+/// The request that a verification waits for.
 enum class Wants : std::uint8_t { nothing, drafts, total };
 
-/// sum (p - scale q)+ over the rows after a node.
+/// A request for sum (p - scale q)+ over the rows after a node.
 template <class Real>
 struct WantedTotal {
   std::int32_t node;

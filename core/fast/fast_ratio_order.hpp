@@ -1,6 +1,6 @@
 // The order of core/distribution/ratio_order.hpp for long rows of doubles. Change: ids are sorted by the bits
-// of p/q, 11 at a time from the lowest, instead of by comparisons. Reason: 8000 ids take 100,000 comparisons
-// that no processor predicts (0.55 ms), or six passes without branches (0.15 ms). Host only.
+// of p/q, 11 at a time from the lowest, instead of by comparisons. Reason: 8000 ids take 100,000
+// unpredictable comparisons (0.55 ms), or six passes without branches (0.15 ms). Host only.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace speclab {
 
 /// Does the same as by_ratio, for probabilities >= 0 (not NaN). Doubles >= 0 have the order of their bits.
-/// Passes keep the order of equal keys, and ids enter in descending order.
+/// The sort is stable, and ids enter in descending order.
 inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   constexpr int digit_bits = 11;
   constexpr std::size_t digits = 6;
@@ -28,7 +28,7 @@ inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   const auto digit = [](std::uint64_t key, std::size_t place) {
     return static_cast<std::size_t>(key >> (digit_bits * place)) & ((std::size_t{1} << digit_bits) - 1);
   };
-  // The memory is kept between calls: the system takes longer to provide it than the passes take to use it.
+  // The memory is kept between calls, because allocating it would take longer than the passes.
   thread_local std::vector<Ranked> ranked;
   thread_local std::vector<Ranked> sorted;
   ranked.clear();

@@ -1,8 +1,8 @@
 // A round of speculative decoding whose work does not grow with the vocabulary, as a program over a random
-// source. Each categorical draw is from a row that can be prepared (an alias table needs one look-up), or,
-// for rules that read only two probabilities, by proposals from such a row. Drafting stops at the first
-// rejection: later drafts are never read. sim/fast is the optimised implementation; with exact rows the
-// enumerator proves its distribution.
+// source. Each categorical draw reads a prepared row (an alias table: one look-up) or, for rules that read
+// only two probabilities, accepts or rejects proposals from such a row. Drafting stops at the first
+// rejection, because later drafts are never read. sim/fast is the optimised implementation; with exact rows
+// the enumerator proves its distribution.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@
 namespace speclab {
 
 /// Returns the number of proposals after which the residual is drawn by a pass over the vocabulary. A pass
-/// reads `vocab` probabilities; the limit keeps the cost of proposals within the same order.
+/// reads `vocab` probabilities; the limit keeps the proposals' cost of the same order.
 SPECLAB_HD inline std::uint32_t max_proposals(std::int32_t vocab) {
   const std::int32_t fitting = vocab / 16;
   return static_cast<std::uint32_t>(fitting < 16 ? 16 : fitting > 4096 ? 4096 : fitting);
@@ -37,7 +37,7 @@ Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> d
   return categorical_or(random, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
 }
 
-/// Draws from the replacement of other rules.
+/// Draws from the rule's `replacement` row, for all other rules.
 template <class Real, AcceptanceRule Rule, class Random>
 Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
                        std::uint32_t, Random& random) {

@@ -18,10 +18,11 @@ namespace speclab {
 
 /// Returns the bound; it agrees with optimal_transport_acceptance to 1e-12. The bound is 1 + min (P - Q^k)
 /// over the prefixes of the ratio order, with P and Q the probabilities of the prefix. Ids with p/q > k only
-/// raise it (its slope there is p/q - k Q^(k-1) > 0) and are left out. Take a bin of ratios in [a, b] that
-/// leads from (Q0, P0) to (Q1, P1). P lies above two lines there: with slope a through the start, and with
-/// slope b through the end. So P - Q^k lies above these lines minus Q^k, which is concave between their ends
-/// and their intersection: a bin whose intersection is not below the least value so far need not be searched.
+/// raise it (its slope there is p/q - k Q^(k-1) > 0) and are left out. Over a bin of ratios in [a, b],
+/// prefixes go from (Q0, P0) to (Q1, P1). P lies above two lines: the one with slope a through the start, and
+/// the one with slope b through the end. Each line minus Q^k is concave, so over the bin P - Q^k is at least
+/// its smallest value at the start, the end and the lines' intersection. A bin whose intersection is not
+/// below the minimum so far is not searched.
 inline double fast_transport_acceptance(Row target, Row draft, std::int32_t drafts) {
   if (drafts == 1) return overlap(target, draft);
   struct Bin {
@@ -73,7 +74,7 @@ inline double fast_transport_acceptance(Row target, Row draft, std::int32_t draf
   for (Bin& bin : bins) {
     if (!(bin.draft > 0)) continue;
     if (bin.high > bin.low) {
-      // The step stays within the bin, also if its ratios differ only by rounding, as those of backed-off
+      // The clamp keeps the step within a bin whose ratios differ only by rounding, as those of backed-off
       // tokens do.
       const double step =
           std::clamp((bin.high * bin.draft - bin.target) / (bin.high - bin.low), 0.0, bin.draft);

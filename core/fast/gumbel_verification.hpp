@@ -1,5 +1,5 @@
-// The Gumbel coupling (core/rules/gumbel.hpp) in terms of totals, without the integral F and without an order
-// of the row.
+// The Gumbel coupling (core/rules/gumbel.hpp) from totals T (core/fast/drafted_nodes.hpp), without the
+// integral F and without sorting the row.
 //
 // Let C(t) = sum max(p, t q) = t + T(t). The derivative of t / C(t) is U(t) / C(t)^2, where U(t) is the
 // target's probability of the tokens with p/q > t, because C'(t) is the draft's probability of the others. A
@@ -7,7 +7,7 @@
 //     p_j (F(r_j) - F(r_i))+ = integral from r_i of [r_j > t] p_j / C(t)^2 dt
 //                            = integral from r_i of ([r_j > t] p_j / U(t)) d(t / C(t)).
 // This is the distribution of a threshold t with t / C(t) uniform above r_i / C(r_i), and of a token of p
-// among those with p/q > t. One number u decides all of it: the draft is accepted if u < r_i / C(r_i);
+// among those with p/q > t. One number u decides everything: the draft is accepted if u < r_i / C(r_i);
 // otherwise u is uniform above, and t is the solution of t / C(t) = u.
 #pragma once
 
@@ -72,16 +72,16 @@ class GumbelVerification {
   Real total_{0};
 };
 
-/// Returns the next estimate of the threshold of u by Newton's method from below, one step from t. T is
-/// convex, so steps rise to the solution, and a step from there does not rise. `draft` is the draft's
-/// probability of the tokens with p/q > t. No threshold lies below u, because C is at least 1.
+/// Takes one Newton step from t, below the solution of t / C(t) = u, and returns the next estimate. T is
+/// convex, so estimates rise until they reach the solution. `draft` is the draft's probability of the tokens
+/// with p/q > t. The solution is at least u, because C is at least 1.
 inline double coupled_step(double u, double t, double total, double draft) {
   const double slope = (1 - u) / u;  // t / C(t) = u where T(t) = slope t
   return t + (total - slope * t) / (draft + slope);
 }
 
-/// The thresholds above `from` as a finite draw: all thresholds between two neighbouring ratios give the same
-/// row.
+/// The threshold as a draw from a finite set: all thresholds above `from` between two neighbouring ratios
+/// give the same row.
 template <class Real>
 struct CoupledThresholds {
   std::vector<Real> starts;
@@ -115,8 +115,8 @@ struct RowAbove {
   Real threshold;
   std::int32_t size = target.size;
 
-  /// Returns the weight of a token: p if p/q is above the threshold, else 0. Ratios are compared, because the
-  /// threshold is itself the ratio of a token. Products would be rounded, and could admit that token.
+  /// Returns the weight of a token: p if p/q is above the threshold, else 0. It compares ratios, because the
+  /// threshold is itself the ratio of a token; products would be rounded and could admit that token.
   Real operator[](Token id) const {
     const ProbabilityRatio<Real> ratio(target[id], draft[id]);
     return ratio.infinite || threshold < ratio.value ? target[id] : Real(0);

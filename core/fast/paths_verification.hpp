@@ -1,6 +1,6 @@
-// Rules for k i.i.d. paths (core/round/paths_round.hpp) in terms of totals. Change: recursive rejection keeps
-// the numbers of core/rules/sibling_residual.hpp instead of a row, and K-SEQ's residual is drawn as a
-// mixture.
+// Rules for k i.i.d. paths (core/round/paths_round.hpp) from totals (core/fast/drafted_nodes.hpp). Change:
+// recursive rejection keeps the four numbers of core/rules/sibling_residual.hpp instead of a row, and K-SEQ
+// draws its residual as a mixture.
 #pragma once
 
 #include <cassert>
@@ -38,8 +38,8 @@ class PathsInPlay {
   std::int32_t node() const { return position_ == 0 ? -1 : alive_.front() + position_ - 1; }
   const DraftedNodes<Real>& drafted() const { return drafted_; }
 
-  /// Returns whether candidates must still be drafted. Untried ones are drafted, too, because they may be in
-  /// play at the next position.
+  /// Returns whether candidates must still be drafted. Those not tried are drafted, too: if they equal the
+  /// accepted token, their paths stay in play.
   bool undrafted() const { return drafted_.undrafted(candidate(0)); }
   void wanted_drafts(std::vector<std::int32_t>& nodes) const {
     for (std::size_t j = 0; j < candidates(); ++j) nodes.push_back(candidate(j));
@@ -77,7 +77,7 @@ class RecursiveVerification {
         restart();
         continue;
       }
-      // The residual after the last candidate is only drawn from, which needs no total.
+      // After the last candidate the residual is only drawn from, which needs no total.
       if (++tried_ < paths_.candidates()) return Wants::total;
       siblings_.taken = siblings_.taken_next();
       break;

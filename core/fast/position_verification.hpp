@@ -1,5 +1,5 @@
-// Verification by a rule that decides position by position (core/rules/by_position.hpp), from single
-// probabilities and the numbers of a context. It never waits for totals.
+// Verification by a rule that decides position by position (core/rules/by_position.hpp), from the drafted
+// token's two probabilities and the context's PositionNumbers. It never waits for totals.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class PositionVerification {
  public:
   using Numbers = std::function<PositionNumbers<Real>(std::int32_t node)>;
 
-  /// `numbers` returns the numbers of the rows after a node; empty if the rule needs none.
+  /// `numbers` returns the PositionNumbers of the rows after a node; empty if the rule needs none.
   PositionVerification(const Rule& rule, Numbers numbers) : rule_(rule), numbers_(std::move(numbers)) {}
 
   void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
-  /// Begins with the first `length` tokens only.
+  /// Starts verification of the first `length` tokens.
   void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
     drafted_ = drafted;
     gamma_ = length;
@@ -58,8 +58,8 @@ class PositionVerification {
   Real acceptance(std::int32_t node, Token token, const Real& p, const Real& q) const {
     return position_acceptance(rule_, numbers(node), token, p, q);
   }
-  /// Returns P(a token drawn from the target to replace one after `node` is kept), if the round's end is
-  /// thinned.
+  /// Returns the probability of keeping a token drawn from the target as the replacement after `node`; only
+  /// for Correction::thinned.
   Real share(std::int32_t node, const Real& p, const Real& q) const {
     if constexpr (requires { rule_.share(numbers(node), p, q); }) {
       return rule_.share(numbers(node), p, q);

@@ -1,6 +1,6 @@
-// One step of a fast round over a pair of stored tables (core/fast/fast_round.hpp without proposals, on
-// BlockRandomSource): it draws a token from one slot and makes its acceptance draw. CPU threads and GPU
-// kernels run the same step.
+// One step of a fast round (core/fast/fast_round.hpp without proposals, on BlockRandomSource) over a pair of
+// stored tables: it draws a token from one slot and makes its acceptance draw. CPU threads and GPU kernels
+// run the same step.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace speclab {
 
-/// A prepared pair of tables. The model of lower order repeats its rows: context c of the pair has row
-/// c % target_contexts of the target.
+/// A prepared pair of tables. Context c of the pair has row c % target_contexts of the target and c %
+/// draft_contexts of the draft.
 struct PreparedPairView {
   const SamplingSlot* slots;     ///< [slot_parts][contexts][2^bits]
   const std::uint64_t* overlap;  ///< [contexts] the rule's acceptance rate, in units of 2^-32
-  const double* target;          ///< [target_contexts][vocab] the rows, read by one acceptance draw in 2^32
-  const double* draft;           ///< [draft_contexts][vocab] the rows
-  std::uint64_t contexts;        ///< vocab^order for the larger order
+  const double* target;  ///< [target_contexts][vocab] the target's rows, read by one acceptance draw in 2^32
+  const double* draft;   ///< [draft_contexts][vocab] the draft's rows
+  std::uint64_t contexts;  ///< vocab^order for the larger order
   std::uint32_t target_contexts;
   std::uint32_t draft_contexts;
   std::uint32_t vocab;
@@ -32,7 +32,7 @@ struct PreparedPairView {
   std::int32_t bits;              ///< bits of an index into an alias table
 };
 
-/// The slot that a step reads, its token, and the number that is compared with its cut.
+/// The slot that a step reads, the slot's own token, and the number compared with the slot's cut.
 struct SlotChoice {
   const SamplingSlot* slot;
   std::uint32_t own;
@@ -53,8 +53,8 @@ struct StepResult {
   std::uint32_t emitted;
 };
 
-/// Makes the acceptance draw of a drafted token from the probabilities themselves. This is needed once in
-/// 2^32 draws, when the upper bits do not decide.
+/// Makes the acceptance draw of a drafted token from the probabilities themselves: once in 2^32 draws the
+/// upper bits do not decide.
 template <class Rule>
 SPECLAB_RARE SPECLAB_HD bool exact_acceptance(const PreparedPairView& tables, const Rule& rule,
                                               std::uint32_t context, std::uint32_t token,

@@ -1,5 +1,5 @@
-// A fast round (core/fast/fast_round.hpp) as an automaton, so that many sequences can take turns in a thread,
-// or run side by side in a warp. Each step uses one block of random numbers, draws one token and makes one
+// A fast round (core/fast/fast_round.hpp) as an automaton, so that a thread can interleave many sequences, or
+// a warp can run them side by side. Each step uses one block of random numbers, draws one token and makes one
 // acceptance draw.
 #pragma once
 
@@ -18,13 +18,12 @@ struct RoundState {
   std::uint16_t no = 0;        ///< next state if it is not
   std::uint16_t accepted = 0;  ///< drafted tokens accepted so far
   std::uint8_t drafting = 0;   ///< 1: draws from the draft
-  std::uint8_t replacing = 0;  ///< 1: draws from the residual, or proposes for it
+  std::uint8_t replacing = 0;  ///< 1: draws from the residual, or proposes a token for it
   std::uint8_t bonus = 0;      ///< 1: draws from the target, and emits every token drawn
   std::uint8_t probe = 0;      ///< 1: emits nothing
   std::uint8_t ends = 0;       ///< 1: emitting ends the round
 };
 
-/// The states of rounds with gamma drafted tokens.
 struct RoundStates {
   std::vector<RoundState> states;
   std::uint16_t start = 0;  ///< state in which a round starts

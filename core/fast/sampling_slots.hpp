@@ -1,6 +1,6 @@
-// A pair of rows, prepared so that one step of a fast round reads one slot of 16 bytes. The slot belongs to
-// the alias table of the row that is drawn from, and has the acceptance probability of each token beside it.
-// Residuals have their own tables, so that a replacement needs no proposals.
+// Prepares a pair of rows so that one step of a fast round reads one slot of 16 bytes: a slot of the drawn
+// row's alias table, with the acceptance probability of each of its two tokens. Residuals have their own
+// tables, so that a replacement needs no proposals.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// Acceptance probabilities of the slot's own token and of the other one, as bernoulli_bits; 0 in tables that
-/// are not drafted from. The slot is aligned, so that a GPU reads it at once.
+/// Acceptance probabilities of the slot's own and other token, as bernoulli_bits; 0 in tables of the residual
+/// and the bonus. The alignment lets a GPU read the slot in one access.
 struct alignas(16) SamplingSlot {
   std::uint32_t cut;
   std::uint32_t other;
@@ -34,7 +34,8 @@ struct SlotScratch {
   std::vector<AliasSlot> alias;
 };
 
-/// Fills the alias table of `weights`, with acceptance(token), a probability, beside each token. Host only.
+/// Fills the alias table of `weights`, and stores acceptance(token), a probability, with each token. Host
+/// only.
 template <class Acceptance>
 void fill_sampling_slots(std::span<const double> weights, const Acceptance& acceptance,
                          std::span<SamplingSlot> slots, SlotScratch& scratch) {

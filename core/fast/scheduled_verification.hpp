@@ -1,6 +1,6 @@
-// Verification of a scheduled prefix (core/rules/scheduled.hpp): first it finds the length of the prefix,
-// then it verifies the prefix by its rule. Finding the length requests all tokens of the prefix, which token
-// verification alone would not.
+// Verification of a scheduled prefix (core/rules/scheduled.hpp): first finds the length of the prefix, then
+// verifies the prefix by its rule. Finding the length requests all tokens of the prefix; token verification
+// alone would not.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,7 @@ class ScheduledVerification {
     }
     return std::visit([&](auto& of_prefix) { return of_prefix.advance(accept); }, prefix_);
   }
-  /// Drafts are requested only until the length is decided: once the prefix is known, all its tokens are
-  /// drafted.
+  /// Requests drafts until the length is decided; by then all tokens of the prefix are drafted.
   void wanted_drafts(std::vector<std::int32_t>& nodes) const { nodes.push_back(length_ - 1); }
   WantedTotal<Real> wanted_total() const {
     return std::visit([](const auto& of_prefix) { return of_prefix.wanted_total(); }, prefix_);

@@ -1,7 +1,7 @@
-// Rules for trees of siblings drawn without replacement (core/rules/tree.hpp, core/rules/traversal.hpp) in
-// terms of totals. core/rules/sibling_residual.hpp explains how four numbers replace the rows that refusals
-// leave. The residual of the context's last child, or of a node's last child where the walk goes down, is
-// only drawn from, which needs no total.
+// Rules for trees of siblings drawn without replacement (core/rules/tree.hpp, core/rules/traversal.hpp) from
+// totals (core/fast/drafted_nodes.hpp). core/rules/sibling_residual.hpp explains how four numbers replace the
+// residual row after each refusal. After the last child (of the context; in a walk down, of any node) the
+// residual is only drawn from, which needs no total.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace speclab {
 
-/// Least probability, other than 0, that the draft's rows may have in floating point. The verification
-/// divides by what is left of the draft's row, while what is left of the target's row can be as small as the
-/// smallest probability that is not negligible.
+/// Smallest positive probability that the draft's rows may hold in floating point. The verification divides
+/// the remaining target probability, which can be as small as the smallest one that is not negligible, by the
+/// remaining draft probability.
 inline constexpr double least_divisible = 0x1p-860;
 
 /// Recursive rejection, from the context down.
@@ -118,7 +118,7 @@ class TraversalVerification {
     SiblingResidual<Real> siblings;
   };
 
-  /// A node that is never reached is refused, and its residual is not read.
+  /// Enters a node. A node of reach 0 is refused, and its residual is not read.
   void push(std::int32_t node, const Real& reach) {
     SiblingResidual<Real> siblings;
     if (negligible(reach)) {

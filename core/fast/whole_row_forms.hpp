@@ -1,5 +1,4 @@
-// Maps rules to their verification in terms of totals or of few numbers, and to the tokens that they draft
-// for it.
+// Maps each rule to its verification without dense rows, and to the shape of its drafts.
 #pragma once
 
 #include <concepts>
@@ -96,7 +95,7 @@ PositionVerification<Real, Rule> verification_of(const Rule& rule, RowFacts<Real
   return {rule, std::move(facts.position)};
 }
 
-/// A rule with such a verification.
+/// A rule that has an overload of `verification_of`.
 template <class Rule>
 concept WholeRowRule = requires(const Rule& rule) {
   verification_of<double>(rule, RowFacts<double>{});

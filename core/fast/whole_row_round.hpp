@@ -1,6 +1,7 @@
-// A round of a rule that reads whole rows, by its verification in terms of totals: the program that sim/fast
-// runs for many sequences at once. Here rows are dense and each total is a pass over them, so that the
-// enumerator can prove that the round emits the same as the rule's own round (core/round). Host only.
+// Runs one round of a rule that reads all V probabilities of a row, by its verification from totals
+// (core/fast/drafted_nodes.hpp). sim/fast runs the same program for many sequences at once. Here rows are
+// dense and each total is a pass over them, so that the enumerator can prove that the output distribution is
+// that of the rule's own round (core/round). Host only.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,7 @@
 
 namespace speclab {
 
-/// The tokens of one round, node by node, with the rows from which they were drawn and with which they were
-/// verified.
+/// The tokens of one round by node, with the draft's and the target's rows.
 template <class Real, class Target, class Draft>
 class DraftedRows {
  public:
@@ -35,9 +35,9 @@ class DraftedRows {
     }
   }
 
-  /// Drafts a node whose parent and earlier siblings are drafted. A sibling drawn without replacement is
-  /// proposed from the draft's row until it is a new one, at most `proposals` times, and then drawn from the
-  /// rest of the row: the distribution is the same for any number. Returns false if a row is invalid.
+  /// Drafts a node whose parent and earlier siblings are drafted. A sibling without replacement is drawn from
+  /// the draft's row until it differs from its earlier siblings; after `proposals` failures it is drawn from
+  /// the rest of the row. The distribution is the same for any number. Returns false if a row is invalid.
   template <class Random>
   bool draw(std::int32_t node, std::uint32_t proposals, Random& random) {
     const auto at = static_cast<std::size_t>(node);
@@ -65,7 +65,7 @@ class DraftedRows {
     return set_probabilities(node, q);
   }
 
-  /// Drafts the tokens that verification did not look at, because they count as drafted.
+  /// Drafts the tokens that verification never read, because they count as drafted.
   template <class Random>
   bool complete(std::uint32_t proposals, Random& random) {
     for (std::int32_t node = 0; node < shape_.tree.size(); ++node) {
@@ -204,7 +204,7 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
   const auto draw_coupled = [&] {
     const CoupledThresholds<Real> thresholds(view(p), view(q), end.scale);
     const Draw which{Use::accept, static_cast<std::uint16_t>(shape.tree.size() + 1)};
-    // If rounding alone rejected the token, no threshold is above its ratio; the first one is then taken.
+    // If only rounding rejected the token, no threshold lies above its ratio; the first one is taken.
     const Token piece = std::max(0, random.categorical(which, thresholds.weights));
     const Real& threshold = thresholds.starts[static_cast<std::size_t>(piece)];
     return categorical_or(random, draw, RowAbove<Real>{view(p), view(q), threshold}, view(p));

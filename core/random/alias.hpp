@@ -1,5 +1,5 @@
-// Alias tables draw an item with probability proportional to its weight by one random number and one look-up,
-// whatever the number of items (Walker 1977; Vose 1991, "A linear algorithm for generating random numbers
+// Alias tables draw an item with probability proportional to its weight from one random number and one
+// look-up, for any number of items (Walker 1977; Vose 1991, "A linear algorithm for generating random numbers
 // with a given distribution").
 #pragma once
 
@@ -18,8 +18,8 @@ namespace speclab {
 
 /// One slot of a table. A table has 2^bits slots, at least as many as items, and slot i belongs to item i.
 /// The top bits of a 64-bit word choose the slot, without bias. The next 32 bits choose the slot's own item
-/// if they lie below `cut`, else `other`. This rounds probabilities by at most 2^-33 of a slot each, 2^-33 in
-/// total variation.
+/// if they lie below `cut`, else `other`. This rounds each probability by at most 2^-33 of a slot; the total
+/// variation error is at most 2^-33.
 struct AliasSlot {
   std::uint32_t cut;
   std::uint32_t other;
@@ -51,7 +51,7 @@ inline void build_alias(std::span<const double> weights, std::span<AliasSlot> sl
   constexpr double ones = 0x1p32;
   double total = 0;
   for (const double weight : weights) total += weight;
-  // A total so small that its inverse would overflow is first scaled by a power of 2, which keeps all digits.
+  // A total whose inverse would overflow is first scaled by a power of 2, which is exact.
   const double lift = total < 0x1p-900 ? 0x1p900 : 1;
   const double scale = static_cast<double>(slots.size()) / (total * lift);
 
@@ -85,7 +85,7 @@ inline void build_alias(std::span<const double> weights, std::span<AliasSlot> sl
     }
   }
   for (const std::uint32_t i : large) slots[i] = {0, i};
-  // Rounding leaves these items over: each is within rounding of a full slot, or has weight zero.
+  // These items remain because of rounding: each is within rounding of a full slot, or has weight zero.
   for (const std::uint32_t i : small) fill(i, heaviest);
 }
 

@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Returns the number k in 0..2^52 - 1 of the value of `open_unit` that `word` gives.
+/// Returns k in 0..2^52 - 1 such that `open_unit(word)` is (k + 1/2) / 2^52.
 SPECLAB_HD inline std::uint64_t uniform_number(std::uint64_t word) { return word >> 12U; }
 
 /// Returns how many values of `open_unit` lie strictly below `probability`, so that

@@ -1,6 +1,6 @@
-// A random source that follows every branch: it runs the program once per leaf of the tree of decisions, and
-// gives each leaf's probability, in double or in exact rationals. Or it follows one branch that a guide
-// chooses. Host only.
+// A random source that follows every branch: it runs the program once per leaf of the decision tree and
+// computes each leaf's probability, in double or in exact rationals. It can also follow one branch that a
+// guide chooses. Host only.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,6 @@
 
 namespace speclab {
 
-/// Weights that own their values.
 template <class Real>
 struct OwnedWeights {
   using value_type = Real;
@@ -25,7 +24,7 @@ struct OwnedWeights {
   const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
-/// Decides every draw when a program is followed along one branch.
+/// Chooses the outcome of every draw along one branch.
 template <class Real>
 struct DrawGuide {
   std::function<bool(Draw draw, const Real& probability)> bernoulli;

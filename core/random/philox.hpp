@@ -10,8 +10,8 @@
 #if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
 #define R123_CUDA_DEVICE __host__ __device__
 #endif
-// Philox uses no vector instructions. If these were on, Random123 would add 50,000 lines of them to every
-// file.
+// Philox uses no vector instructions; without these switches Random123 would add 50,000 lines of them to
+// every file.
 #ifndef R123_USE_SSE
 #define R123_USE_SSE 0
 #endif
@@ -26,7 +26,7 @@ namespace speclab {
 /// drafting and replacing, changes the output distribution.
 enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world, iid };
 
-/// Names one draw inside a round: its use, its drafted position, and how often it was tried before.
+/// Names one draw inside a round: its use, its drafted position, and the number of earlier attempts.
 struct Draw {
   Use use;
   std::uint16_t slot;
@@ -64,8 +64,8 @@ class Philox {
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return ~result_type{0}; }
 
-  // Without SPECLAB_INLINE, GCC calls this function from the rules' loops instead of inlining it. The calls
-  // cost a tenth of a round's time at small vocabularies.
+  // Without SPECLAB_INLINE, GCC does not inline this call into the rules' loops, which costs a tenth of a
+  // round's time at small vocabularies.
   SPECLAB_INLINE result_type operator()() {
     if (half_ == 0) {
       block_ = r123::Philox4x32{}(counter_, key_);
@@ -90,7 +90,7 @@ struct PhiloxWords {
   std::uint64_t second;
 };
 
-/// Returns the block of a site whose use and slot are already joined.
+/// Returns the block of a site; `use_and_slot` is the second counter word.
 SPECLAB_HD inline PhiloxWords philox_words(std::uint64_t seed, std::uint32_t attempt,
                                            std::uint32_t use_and_slot, std::uint32_t round,
                                            std::uint32_t trial) {

@@ -44,8 +44,8 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   if (!(total - total == 0)) return invalid_token;
   if (!(total > 0)) return no_token;
 
-  // The smallest totals have too few digits for their product with u. They are first scaled by a power of 2,
-  // which keeps all digits.
+  // A subnormal product with u would lose digits, so very small totals are first scaled by a power of 2,
+  // which is exact.
   const double lift = total < 0x1p-900 ? 0x1p900 : 1;
   const double goal = u * (total * lift);
   double below = 0;
@@ -61,8 +61,8 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
     below += probability;
     if (below > goal) return i;
   }
-  // Rounding, or u = 1, can leave the goal at the end of the block. The last id of positive probability is
-  // then chosen.
+  // Rounding, or u = 1, can move the goal to the end of the block. Then the last id of positive probability
+  // is chosen.
   Token id = last - 1;
   while (id > 0 && !(weights[id] > 0)) --id;
   return id;

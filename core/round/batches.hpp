@@ -1,5 +1,5 @@
-// Cuts the rounds of a run into batches, for intervals, and cuts batches into pieces, which are shared out to
-// threads or blocks. Rounds are counted over all trials: trial * length + round.
+// Cuts the rounds of a run into batches (for confidence intervals), and batches into pieces (units of work
+// for a thread or a GPU block). Rounds are counted over all trials: trial * length + round.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,8 @@
 namespace speclab {
 
 /// Cuts the `total` rounds, a multiple of `unit`, into consecutive batches. Batches begin and end at
-/// multiples of `unit`, so that a unit as long as a trial keeps every trial whole. Their sizes differ by at
-/// most one unit. There are at most total / unit batches, so that none is empty: an empty batch would count
-/// as an observation.
+/// multiples of `unit`, so that with a unit of one trial no trial is split. Their sizes differ by at most one
+/// unit. There are at most total / unit batches, because an empty batch would count as an observation.
 struct BatchCut {
   std::uint64_t total;
   std::uint32_t batches;
@@ -42,7 +41,6 @@ struct BatchCut {
   }
 };
 
-/// Largest number of rounds in one piece.
 inline constexpr std::uint64_t max_piece_rounds = 1U << 20U;
 
 /// Rounds begin..end-1 of one batch; none if begin >= end.
@@ -54,8 +52,8 @@ struct Piece {
   SPECLAB_HD std::uint64_t rounds() const { return begin < end ? end - begin : 0; }
 };
 
-/// Returns the number of pieces into which the batches are cut. The first piece of every batch comes before
-/// the second piece of any, so that a run that is stopped has some rounds of each batch.
+/// Returns the number of pieces into which the batches are cut. The first pieces of all batches come before
+/// any second piece, so that a stopped run has some rounds of each batch.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
   return (cut.size(0) + max_piece_rounds - 1) / max_piece_rounds * cut.count();
 }

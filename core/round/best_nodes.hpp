@@ -16,12 +16,11 @@ struct SelectedNodes {
   std::vector<std::int32_t> parents;  ///< in the selected tree: positions in `nodes`, -1 for the context
 };
 
-/// Selects the `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024); equal scores
-/// go by lower index. parents[i] < i is the node before node i, -1 for the context that drafting started
-/// from. A score is the product of draft probabilities along a node's path, so that it never exceeds its
-/// parent's (asserted). A selected node's parent is therefore selected, and the selected nodes form a tree
-/// again. Among trees of `most` nodes it has the largest expected number of accepted tokens, if scores are
-/// taken as acceptance probabilities.
+/// Selects the `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024); ties go to
+/// the lower index. parents[i] < i is the parent of node i, -1 for the context. A score is the product of
+/// draft probabilities along a node's path, so it never exceeds its parent's (asserted). A selected node's
+/// parent is therefore selected, and the selected nodes form a tree. If scores were acceptance probabilities,
+/// no tree of `most` nodes would have a larger expected number of accepted tokens.
 template <class Real>
 SelectedNodes select_best_nodes(std::span<const std::int32_t> parents, std::span<const Real> scores,
                                 std::size_t most) {

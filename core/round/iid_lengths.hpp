@@ -1,6 +1,6 @@
-// Rounds whose acceptances are independent with one probability alpha: the number of drafted tokens that a
-// round accepts has a geometric distribution cut off at gamma (Leviathan et al. 2023, section 3.1), and one
-// 64-bit number decides it.
+// Rounds whose tokens are accepted independently with probability alpha: the number of accepted tokens has a
+// geometric distribution cut off at gamma (Leviathan et al. 2023, section 3.1), and one 64-bit number decides
+// it.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,9 @@
 
 namespace speclab {
 
-/// Returns gamma thresholds. Entry k is alpha^(k+1) * 2^64, rounded, as far as 64 bits go. The round accepts
-/// at least k + 1 tokens if its number lies below entry k, so that each probability is right to 2^-64 beyond
-/// its own rounding. The largest 64-bit number stands for probability 1 as well: it fails once in 2^64. Host
-/// only.
+/// Returns gamma thresholds. Entry k is alpha^(k+1) * 2^64, rounded and limited to 64 bits. The round accepts
+/// at least k + 1 tokens if its number lies below entry k, so each probability is exact to 2^-64 beyond its
+/// own rounding. Probability 1 is encoded as the largest 64-bit number, so it fails once in 2^64. Host only.
 inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamma) {
   std::vector<std::uint64_t> thresholds;
   double power = 1;
@@ -28,7 +27,7 @@ inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamm
 }
 
 /// Returns the number of drafted tokens that a round accepts: the number of thresholds above `word`.
-/// Thresholds never rise.
+/// Thresholds are non-increasing.
 SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint64_t* thresholds,
                                             std::int32_t gamma) {
   std::int32_t accepted = 0;
@@ -36,8 +35,8 @@ SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint6
   return accepted;
 }
 
-/// Returns the two words of block b of a trial, for its rounds 2 b and 2 b + 1. The block takes the place of
-/// the round in the site.
+/// Returns the two words of block b of a trial, for its rounds 2 b and 2 b + 1. The site has the block's
+/// number in place of the round's.
 SPECLAB_HD inline PhiloxWords iid_words(std::uint64_t seed, std::uint32_t trial, std::uint32_t block) {
   return philox_words(seed, 0, use_and_slot({Use::iid, 0}), block, trial);
 }

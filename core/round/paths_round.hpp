@@ -1,7 +1,7 @@
 // A round with several drafted continuations: k i.i.d. paths of gamma tokens, verified position by position
 // by a rule for k drafts (core/rules/recursive.hpp). Paths that begin with the accepted tokens remain
-// candidates; given those tokens, their next tokens are again i.i.d. from the draft. Or a rule selects one
-// path, which is verified as a block (core/rules/gbv.hpp). Host only.
+// candidates; given those tokens, their next tokens are again i.i.d. from the draft. Alternatively a rule
+// selects one path, which is verified as a block (core/rules/gbv.hpp). Host only.
 #pragma once
 
 #include <cassert>
@@ -80,7 +80,6 @@ Round selected_path_round(const Target& target, const Rule& rule, std::int32_t g
   return {rule.paths * gamma, gamma, verdict.examined, verdict.accepted, verdict.next};
 }
 
-/// Verifies position by position, as long as a candidate is accepted.
 template <class Real, class Target, class Rule, class Random, class Watch>
 Round walked_round(const Target& target, const Rule& rule, std::int32_t gamma, std::vector<Token>& context,
                    Random& random, RoundScratch<Real>& scratch, const Watch& watch) {
@@ -137,7 +136,7 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
       scratch.drafts[at] = first && k > 0 ? scratch.drafts[0] : draft.next(context, scratch.draft_rows[at]);
       const Draw draw{Use::draft, static_cast<std::uint16_t>(at)};
       const Token token = [&] {
-        // A planted fault draws from rows that differ from those it verifies with.
+        // A planted fault draws from other rows than it verifies with.
         if constexpr (requires { rule.drawn_from(scratch.drafts[at]); }) {
           return random.categorical(draw, rule.drawn_from(scratch.drafts[at]));
         } else {

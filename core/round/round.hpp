@@ -15,9 +15,8 @@
 
 namespace speclab {
 
-/// A model gives, for a context of token ids, the row of its next token. It may use the memory `scratch`: the
-/// returned row views either the model's own storage or `scratch`, and stays valid until `scratch` is used
-/// again.
+/// A model returns the row of the next token after a context of token ids. The row views either the model's
+/// own storage or `scratch`, and stays valid until `scratch` is used again.
 template <class M, class Real = double>
 concept LanguageModel = requires(const M& model, std::span<const Token> context, std::vector<Real>& scratch) {
   { model.vocab() } -> std::convertible_to<std::int32_t>;
@@ -39,16 +38,16 @@ struct Round {
   InnerRuns inner_runs = {};   ///< runs of the models that drafted for the draft
 };
 
-/// Memory for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or
-/// as the kind of round documents.
+/// Memory for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position,
+/// unless the round documents otherwise.
 template <class Real>
 struct RoundScratch {
   std::vector<std::vector<Real>> draft_rows;
   std::vector<BasicRow<Real>> drafts;
   std::vector<std::vector<Real>> target_rows;
   std::vector<BasicRow<Real>> targets;
-  std::vector<Real> extra_row;         ///< for the watch of the round
-  std::vector<Real> acceptance_rates;  ///< for measurements of the round
+  std::vector<Real> extra_row;         ///< scratch of the round's `watch`
+  std::vector<Real> acceptance_rates;  ///< scratch of the round's measurements
   std::vector<Token> tokens;
 
   void reserve(std::size_t draft_count, std::size_t target_count) {
@@ -64,28 +63,25 @@ struct RoundScratch {
   }
 };
 
-/// Shortens a context to `length` tokens.
 inline void cut(std::vector<Token>& context, std::size_t length) {
   context.erase(context.begin() + static_cast<std::ptrdiff_t>(length), context.end());
 }
 
-/// A watch that does nothing.
 struct NoWatch {
   template <class Real>
   void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}
 };
 
-/// Counts that a drafting reports.
+/// Counts that a Drafting reports.
 struct Drafted {
   std::int32_t count = 0;     ///< tokens drafted; below 0 if a row was invalid
   std::int32_t runs = 0;      ///< draft runs in sequence
   InnerRuns inner_runs = {};  ///< as in Round
 };
 
-/// Drafts a fixed number of tokens by a model. In general a drafting appends tokens to the context and leaves
-/// the rows that they were drawn from in `scratch.drafts`. It may stop anywhere, depending on anything it has
-/// seen so far, but it must hand every token that it has drawn to verification: dropping a token because of
-/// its value would change the output distribution.
+/// Drafts a fixed number of tokens by a model. Any Drafting appends tokens to the context and leaves the rows
+/// from which it drew them in `scratch.drafts`. It may stop at any time for any reason, but must pass every
+/// drawn token to verification: dropping a token because of its value would change the output distribution.
 template <class Model>
 struct FixedDrafting {
   const Model& model;
@@ -108,9 +104,9 @@ struct FixedDrafting {
 };
 
 /// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards it
-/// calls `watch(prefix, target, draft)`, in order, for each context that a token was emitted from, with the
-/// target's row and the draft's (null at the bonus position, where nothing was drafted). If the next token is
-/// not an id (an invalid row), nothing is appended for it.
+/// calls `watch(prefix, target, draft)`, in order, for the context of each emitted token, with the target's
+/// row and the draft's (null at the bonus position). A next token that is not an id (an invalid row) is not
+/// appended.
 template <class Real, LanguageModel<Real> Target, class Drafting, class Rule,
           RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule, std::vector<Token>& context,
@@ -122,7 +118,7 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
   scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
 
   const std::span<const Token> drafted(context);
-  // Tells a model that computes several rows together which rows it will be asked for.
+  // Announces the rows to a model that computes several together.
   if constexpr (requires { target.prepare(drafted, start); }) target.prepare(drafted, start);
   std::size_t asked = 0;
   const auto target_rows = [&](std::int32_t i) {

@@ -1,4 +1,4 @@
-// The shape of a draft tree: the node that each drafted token continues. Host only.
+// The shape of a draft tree: the parent of each drafted token. Host only.
 #pragma once
 
 #include <cassert>
@@ -13,8 +13,8 @@ constexpr std::size_t list_index(std::int32_t node) {
   return static_cast<std::size_t>(std::int64_t{node} + 1);
 }
 
-/// A tree of drafted tokens, one per node. parents[i] < i is the node that node i continues, or -1 for the
-/// context itself; siblings are drafted in the order of their numbers.
+/// A tree of drafted tokens, one per node. parents[i] < i is the parent of node i, -1 for the context;
+/// siblings are drafted in the order of their numbers.
 class DraftTree {
  public:
   DraftTree() = default;
@@ -47,7 +47,7 @@ class DraftTree {
 };
 
 /// Returns a tree in which every node at depth d - 1 has branching[d - 1] children: {k, 1, 1} gives k chains
-/// that part at the root.
+/// from the root.
 inline DraftTree branching_tree(const std::vector<std::int32_t>& branching) {
   std::vector<std::int32_t> parents;
   std::vector<std::int32_t> layer{-1};

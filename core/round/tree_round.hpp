@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// The tokens of a tree. If the draft has no probability left for a sibling, the last siblings of a node are
-/// missing, and so are their descendants.
+/// The tokens of a tree. Siblings for which the draft has no probability left are missing, with their
+/// descendants.
 template <class Real>
 struct DraftedTree {
   DraftTree shape;
@@ -46,7 +46,7 @@ struct DraftedTree {
   }
 };
 
-/// The view of a tree that a rule for trees reads.
+/// The tree as a rule for trees reads it.
 template <class Number, class Target>
 class TreeView {
  public:
@@ -150,7 +150,7 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
       scratch.reserve(at + 1, 0);
       const BasicRow<Real> row = rows[at] = draft.next(context, scratch.draft_rows[at]);
       cut(context, start);
-      // Insertion keeps the best so far: after a few tokens hardly any is better than the worst of them.
+      // Insertion into a sorted list: after a few tokens hardly any is better than the list's last.
       best.clear();
       Real worst(0);
       for (Token id = 0; id < row.size; ++id) {

@@ -18,17 +18,17 @@ struct Verdict {
   Token next;             ///< the correction or bonus token; `invalid_token` if a row it needed holds NaN
 };
 
-/// Draws from `weights`, or from `fallback` if they sum to 0. A residual of exactly zero means target =
-/// draft: any rejection is then a matter of rounding, and the target is the right distribution. The argmax of
-/// an invalid row also sums to 0; the fallback reports the invalid row.
+/// Draws from `weights`, or from `fallback` if they sum to 0. A residual of exactly 0 means target = draft:
+/// only rounding can have rejected, and the target is the right distribution. The weights of an invalid row's
+/// argmax also sum to 0; the fallback then reports the invalid row.
 template <class Random, class Weights, class Fallback>
 SPECLAB_HD Token categorical_or(Random& random, Draw draw, const Weights& weights, const Fallback& fallback) {
   const Token token = random.categorical(draw, weights);
   return token == no_token ? random.categorical(draw, fallback) : token;
 }
 
-/// Returns the weights that plain decoding samples: the target, unless the rule defines others (argmax
-/// decoding).
+/// Returns the weights that decoding without speculation samples: the target, unless the rule defines others
+/// (argmax decoding).
 template <class Rule, class Real>
 SPECLAB_HD auto plain_weights(const Rule& rule, BasicRow<Real> target) {
   if constexpr (requires { rule.plain(target); }) {

@@ -33,8 +33,8 @@ struct BlockRule : BonusFromTarget {
 /// Verifies a block. With p_0 = 1, p_i = min(1, p_{i-1} p(x_i)/q(x_i)) and Z_i = sum (p_i p - q)+ over the
 /// rows after x_1..x_i: h_i = Z_i / (Z_i + 1 - p_i) for i < gamma, h_gamma = p_gamma. The longest prefix
 /// whose acceptance draw, of probability h_i, succeeds is accepted; then norm((p_i p - q)+) is sampled (the
-/// target if i = gamma). The acceptance draws are independent, so the search starts at the longest prefix,
-/// and draws of prefixes shorter than the accepted one are not made.
+/// target if i = gamma). The draws are independent, so the search starts at the longest prefix and stops at
+/// the accepted one.
 template <class Rule, class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify_block(const Rule& rule, const Targets& targets, const Drafts& drafts,
                                 const Token* drafted, std::int32_t gamma, Random& random) {

@@ -1,14 +1,14 @@
-// A rule that decides position by position from few numbers of a context, stated once. It is a struct R that
-// derives from ByPosition<R> and defines
+// Defines a rule that decides position by position from a few numbers. It is a struct R that derives from
+// ByPosition<R> and defines
 //     acceptance_probability(p, q)               P(a drafted token of these probabilities is accepted), or
-//     acceptance_probability(here, token, p, q)  the same, from the context's numbers, too
-//     numbers(rows)                              those numbers, from questions about the two rows
+//     acceptance_probability(here, token, p, q)  the same, if it also depends on PositionNumbers `here`
+//     numbers(rows)                              the PositionNumbers of a context, from its two rows
 //     correction                                 how a rejected token is replaced
 //     share(here, p, q)                          for Correction::thinned
-// Everything else follows. `ByPosition` has the members that a round over dense rows calls
-// (core/rules/token.hpp); core/fast/position_verification.hpp is the round that reads only single
-// probabilities, and sim/fast runs it over stored rows and n-grams. A member of R hides the derived one, for
-// instance a closed form of the acceptance rate.
+// ByPosition derives the members that a round over dense rows calls (core/rules/token.hpp).
+// core/fast/position_verification.hpp is the round that reads only single probabilities; sim/fast runs it
+// over stored rows and n-grams. A member of R hides the derived one, for instance to give a closed form of
+// the acceptance rate.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ template <class Real>
 SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale) {
   const Real bound = scale * q;
   if constexpr (std::is_floating_point_v<Real>) {
-    // This expression has no branches, because in loops over rows half of them would be mispredicted.
+    // Branchless: in loops over rows half of the branches would be mispredicted.
     const Real ratio = p / bound;
     const Real capped = ratio < Real(1) ? ratio : Real(1);
     return ((bound > Real(0)) & (p > Real(0))) ? capped : Real(0);
@@ -45,7 +45,8 @@ enum class Correction : std::uint8_t {
   best       ///< the target's argmax, which is the bonus token, too
 };
 
-/// The numbers of one context. Numbers that a rule does not need are 0 or `no_token`.
+/// Numbers that a rule computes once per context from the two rows. Those it does not need are 0 or
+/// `no_token`.
 template <class Real>
 struct PositionNumbers {
   Real number{0};
@@ -61,8 +62,8 @@ struct LikelyToken {
   Real probability{0};
 };
 
-/// The questions that a rule may ask about the two rows of a context, answered by passes over them. sim/fast
-/// answers the same questions about n-grams without a pass (sim/position_program.hpp).
+/// The statistics of a context's two rows that a rule may request, computed by passes over the rows. sim/fast
+/// computes most of them for n-grams without a pass (sim/position_program.hpp).
 template <class RealNumber>
 struct DenseRows {
   using Real = RealNumber;
@@ -102,8 +103,8 @@ struct DenseRows {
   SPECLAB_HD Real draft_below(const Real& bar) const {
     return sum_terms<Real>(0, draft.size, [&](Token id) { return target[id] >= bar ? Real(0) : draft[id]; });
   }
-  /// Returns the sum of term(p, q) over all tokens, in double for any arithmetic. This question needs a pass
-  /// over the rows in sim/fast, too.
+  /// Returns the sum of term(p, q) over all tokens, in double for any arithmetic. sim/fast needs a pass for
+  /// this one, too.
   template <class Term>
   double sum(const Term& term) const {
     return sum_terms<double>(0, target.size, [&](Token id) {
@@ -124,7 +125,7 @@ struct ByPosition;
 template <class Class, class Result, class... Arguments>
 Class class_of_member(Result (Class::*)(Arguments...) const);
 
-/// A rule whose own `replacement` and `bonus` give weights that its `correction` does not describe.
+/// A rule that defines `replacement` and `bonus` itself, because no `correction` describes them.
 template <class Rule>
 concept OwnWeights = requires {
   class_of_member(&Rule::template replacement<double>);
@@ -133,8 +134,8 @@ concept OwnWeights = requires {
 &&!(std::same_as<decltype(class_of_member(&Rule::template replacement<double>)), ByPosition<Rule>> &&
     std::same_as<decltype(class_of_member(&Rule::template bonus<double>)), ByPosition<Rule>>);
 
-/// A rule of this kind. It names itself as `SaidByPosition`, so that a rule derived from it, which may differ
-/// anywhere, does not match.
+/// A rule that ByPosition describes. Its `SaidByPosition` is the rule itself, so that a rule derived from it,
+/// which may differ anywhere, does not match.
 template <class Rule>
 concept PositionForm =
     std::same_as<typename Rule::SaidByPosition, Rule> && !OwnWeights<Rule> && requires(const Rule& rule) {

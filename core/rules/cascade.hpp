@@ -10,7 +10,7 @@ namespace speclab {
 /// Token verification against the cascade's distribution. Let A be the ids with p(x) >= (1 - slack) max p,
 /// and eta = q(not in A). The distribution
 ///     pi(x) = q(x) [x in A] + eta p(x)
-/// is that of the draft's token where it is in A, else of a token of the target. Tokens of A are always
+/// is that of a token of the draft, replaced by one of the target if it is not in A. Tokens of A are always
 /// accepted, the others with min(1, eta p/q); after a rejection norm((pi - q)+) is sampled. Lossless for pi,
 /// hence lossy for the target unless no drafted token is in A.
 struct CascadeRule : ByPosition<CascadeRule> {

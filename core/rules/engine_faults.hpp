@@ -1,5 +1,5 @@
-// More planted faults: mistakes of serving engines in combining the parts of a round (core/rules/faults.hpp
-// has mistakes in the decision itself). Not for decoding.
+// More planted faults: mistakes of serving engines in combining the steps of a round (core/rules/faults.hpp
+// has mistakes of the decision itself). Not for decoding.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace speclab {
 
 /// Fault: the correction is drawn with the Gumbel noise that drew the rejected token
-/// (vllm-project/vllm#47386), which is the coupling of core/rules/gumbel.hpp between the draft's row and the
+/// (vllm-project/vllm#47386). This is the coupling of core/rules/gumbel.hpp between the draft's row and the
 /// residual.
 struct ReusedGumbelFault {};
 
@@ -44,7 +44,7 @@ Verdict verify(const ReusedGumbelFault&, const Targets& targets, const Drafts& d
 
 /// Fault: tokens are drawn from the draft's `kept` likeliest tokens, and verified as if drawn from the whole
 /// row, because q was stored before the filter (huggingface/transformers#47932). It is a rule for paths,
-/// because these can change how drafts are drawn.
+/// because only such rules can change how drafts are drawn.
 struct UnfilteredDraftFault : SeveralPaths {
   static constexpr std::int32_t kept = 2;
 
@@ -93,7 +93,7 @@ struct FilteredBonusFault : TokenRule {
   }
 };
 
-/// Fault: half of the rounds find no prepared draft; these accept as at temperature 0, and correct from the
+/// Fault: half of the rounds find no prepared draft; they verify as at temperature 0, and correct from the
 /// target (tanishqkumar/ssd, ssd/utils/verify.py).
 struct GreedyMissesFault {
   template <class Real>
@@ -128,8 +128,8 @@ Verdict verify(const AnticipatingFault&, const Targets& targets, const Drafts& d
   return verify(TokenRule{}, targets, drafts, drafted, length, random);
 }
 
-/// Fault: all positions of a round compare their ratio with the same uniform number, because they were seeded
-/// alike. Given that the earlier positions passed, it is uniform below the smallest of their ratios.
+/// Fault: all positions of a round compare their ratio with the same uniform number, because they share a
+/// seed. Given that the earlier positions passed, the number is uniform below the smallest of their ratios.
 struct RepeatedUniformFault {};
 
 template <class Targets, class Drafts, class Random>

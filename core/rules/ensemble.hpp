@@ -8,8 +8,8 @@
 namespace speclab {
 
 /// Token verification against v = w p + (1 - w) q: accepts with min(1, w p/q + 1 - w), else samples norm((v -
-/// q)+), which is norm((p - q)+). Lossless for v at the drafted positions; the bonus is the target's, because
-/// no draft row is available there. Lossy for w < 1, by (1 - w) times the total variation of p and q per
+/// q)+), which is norm((p - q)+). Lossless for v at the drafted positions; the bonus comes from the target,
+/// because no draft row exists there. Lossy for w < 1, by (1 - w) times the total variation of p and q per
 /// token.
 struct EnsembleRule : ByPosition<EnsembleRule> {
   static constexpr Correction correction = Correction::residual;

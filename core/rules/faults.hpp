@@ -1,5 +1,5 @@
-// Planted faults: mistakes that implementations have made, as rules, so that proofs and tests can be shown to
-// fail. Not for decoding.
+// Planted faults: mistakes of real implementations, as rules, to show that proofs and tests find them. Not
+// for decoding.
 #pragma once
 
 #include <concepts>
@@ -36,7 +36,7 @@ struct ResampleTargetFault : TokenRule {
   }
 };
 
-/// Fault: the residual has target and draft exchanged.
+/// Fault: target and draft are exchanged in the residual.
 struct SwappedResidualFault : TokenRule {
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -44,7 +44,7 @@ struct SwappedResidualFault : TokenRule {
   }
 };
 
-/// Fault: accepts with min(1, q/p) instead of min(1, p/q), so surely where p = 0.
+/// Fault: accepts with min(1, q/p) instead of min(1, p/q), hence always where p = 0.
 struct InvertedRatioFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -162,7 +162,7 @@ struct NextRowFault {
 /// Fault: the target draws its own token y, and the drafted token x is accepted iff r <= q(x)/p(y), with r
 /// one of 0, 1/100, ..., 1: the ratio is inverted and has another token's probability. The correction comes
 /// from the row after the rejected token, as in NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y has no
-/// other effect, so the mean over y describes the rule fully.
+/// other effect, so its mean describes the rule.
 struct DrawnRatioFault {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -194,7 +194,7 @@ verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Tok
           random.categorical(Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, targets(gamma))};
 }
 
-/// Fault: block verification accepts a prefix with its own p_i, and so ignores what a rejection leaves over.
+/// Fault: block verification accepts a prefix with p_i instead of h_i.
 struct BlockPrefixFault : BlockRule {
   template <class Real>
   SPECLAB_HD Real block_acceptance_probability(const Real&, const Real& prefix) const {
@@ -222,8 +222,7 @@ struct StaleSiblingsFault : RecursiveRule {
 
 /// Fault: drafts the argmax of the draft's row, and verifies it as if it had been drawn from that row: the
 /// acceptance test reads another distribution than the one that drew the tokens. (Transformers 5.23.0 does so
-/// for one kind of assistant.) A grown tree without branches is the chain of argmaxes, of at most 64 tokens,
-/// like gamma.
+/// for one kind of assistant.) The rule is a grown tree without branches: a chain of at most 64 argmaxes.
 struct ClaimedDraftFault : GrownTreeRule {
   ClaimedDraftFault() : GrownTreeRule(1, 64) {}
 

@@ -1,5 +1,5 @@
 // FLy (Li et al. 2025, "Training-free loosely speculative decoding", arXiv 2511.22972): a token that is not
-// the target's argmax is accepted where the target is unsure and agrees with the tokens that follow.
+// the target's argmax is accepted if the target is unsure there and the next tokens are its argmaxes.
 // Decisions, defaults and correction are those of YichiCS/Secure-Speculative-Decoding,
 // securesd/verifier/fly.py and methods.py.
 #pragma once

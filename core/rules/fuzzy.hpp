@@ -1,6 +1,7 @@
 // Fuzzy speculative decoding (Holsman, Huang and Dhingra 2025, "Fuzzy speculative decoding for a tunable
-// accuracy-runtime tradeoff", arXiv 2502.20704): accepts every drafted token where the two rows are near. The
-// correction is that of YichiCS/Secure-Speculative-Decoding, securesd/verifier/fsd.py and methods.py.
+// accuracy-runtime tradeoff", arXiv 2502.20704): accepts every drafted token where the two rows differ
+// little. The correction is that of YichiCS/Secure-Speculative-Decoding, securesd/verifier/fsd.py and
+// methods.py.
 #pragma once
 
 #include <cmath>
@@ -39,7 +40,7 @@ struct FuzzyRule : ByPosition<FuzzyRule> {
   FuzzyRule() = default;
   FuzzyRule(Nearness measure, double most) : divergence(measure), threshold(most) {}
 
-  /// Returns 1 if the rows are near, else 0.
+  /// Returns 1 if the rows' divergence is at most `threshold`, else 0.
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

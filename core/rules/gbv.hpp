@@ -1,7 +1,6 @@
 // Greedy multi-path block verification (Thomas and Pal 2026, arXiv 2602.16961; the authors' README describes
-// the verifier `gbv`, and public copies of verifier.py are the source). Of k i.i.d. paths the one with the
-// highest rank is selected, and verified as a block that was drawn from the distribution of the selected
-// path. Lossless.
+// the verifier `gbv`, and public copies of verifier.py are the source). The rule selects the highest-ranked
+// of k i.i.d. paths, and verifies it as a block drawn from the distribution of the selected path. Lossless.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +24,9 @@ struct SelectedStep {
 };
 
 /// Ranks paths by p/q of their first token, then of their second, and so on; equal ratios by the lower id.
-/// Let A be the probability of a path below the prefix selected so far, x that of the prefix itself, and F
-/// the draft's probability up to a token in that order. The selected path continues with token y with
-/// probability
+/// Let A be the draft's probability of paths ranked below the prefix selected so far, x that of the prefix
+/// itself, and F the draft's probability of the tokens up to one in that order. The selected path continues
+/// with token y with probability
 ///     ((A + x F(y))^k - (A + x F(y-))^k) / ((A + x)^k - A^k).
 /// Both A and x are stored divided by A + x, which does not change the quotient.
 template <class Real>
@@ -79,7 +78,7 @@ class PathRanking {
   Real here_{1};   ///< x
 };
 
-/// core/round/paths_round.hpp walks along the path and verifies it.
+/// The rule itself; core/round/paths_round.hpp selects along the path and verifies it.
 struct GbvRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 

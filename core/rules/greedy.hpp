@@ -6,7 +6,7 @@
 namespace speclab {
 
 /// Accepts iff the drafted token is the target's argmax (lowest id on ties), else emits the argmax. It emits
-/// greedy decoding's tokens: lossless if the target's rows are points (temperature 0), for any draft.
+/// the tokens of greedy decoding: lossless at temperature 0, for any draft.
 struct GreedyRule : ByPosition<GreedyRule> {
   static constexpr Correction correction = Correction::best;
 
@@ -21,7 +21,7 @@ struct GreedyRule : ByPosition<GreedyRule> {
   }
 };
 
-/// Base of rules that are compared with plain decoding at temperature 0.
+/// Base of rules that are compared with greedy decoding of the target.
 struct NearGreedy {
   template <class Real>
   SPECLAB_HD PointRow<Real> plain(BasicRow<Real> target) const {

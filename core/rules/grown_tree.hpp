@@ -10,8 +10,8 @@
 
 namespace speclab {
 
-/// Siblings that were chosen, each as if its draft gave it probability 1: a token is accepted with p(x);
-/// after a refusal p loses x and is renormalised.
+/// Siblings verified as if the draft gave each probability 1: a token is accepted with p(x); after a refusal
+/// p loses x and is renormalised.
 template <class Real>
 struct ChosenSiblings {
   OwnedRow<Real> target;

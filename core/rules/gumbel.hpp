@@ -3,8 +3,9 @@
 // the draft (Daliri, Musco and Suresh 2024, "Coupling without communication and drafter-invariant speculative
 // decoding").
 //
-// Shared noise is no finite sequence of independent draws, but the joint distribution has a closed form. With
-// r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
+// Shared noise is not a finite sequence of independent draws, but the joint distribution of both tokens has a
+// closed form. With r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials
+// that win gives
 //     P(draft i, target j) = q_i p_j (F(r_j) - F(r_i))+   for i != j,   F(s) = integral_0^s dt / C(t)^2,
 //     P(draft i, target i) = p_i / C(r_i).
 // C is linear between sorted ratios, where the integral from a to b is (b - a) / (C(a) C(b)): rational for
@@ -40,13 +41,13 @@ class GumbelIntegrals {
       const Token id = order[i];
       const ProbabilityRatio<Real> ratio(target[id], draft[id]);
       if (ratio.infinite) {
-        // The tail goes from the last finite ratio to infinity. If no draft probability lies below, the
-        // integral is infinite, but then no token can have been drafted either.
+        // The tail goes from the last finite ratio to infinity. It is infinite if no draft probability lies
+        // below, but then no token can have been drafted.
         const Real tail = slope > Real(0) ? Real(integral + Real(1) / (slope * value)) : integral;
         for (; i < order.size(); ++i) {
           const auto here = static_cast<std::size_t>(order[i]);
           integral_[here] = tail;
-          // C if the ratio exceeds floating point
+          // C if the ratio overflows
           if (draft[order[i]] > Real(0)) larger_[here] = target[order[i]] / draft[order[i]];
         }
         break;
@@ -76,8 +77,7 @@ class GumbelIntegrals {
   const Real& larger(Token id) const { return larger_[static_cast<std::size_t>(id)]; }
 
  private:
-  /// The memory is passed on from row to row: for long rows the system takes longer to provide it than the
-  /// passes take to use it.
+  /// Memory reused from row to row: for long rows, allocating it would take longer than the passes.
   static std::vector<Real>& kept_memory(std::size_t which) {
     thread_local std::array<std::vector<Real>, 2> kept;
     return kept[which];

@@ -1,7 +1,6 @@
 // Importance-weighted selection (Khisti et al. 2024, "Multi-draft speculative sampling: canonical
-// architectures and theoretical limits", section 3): first one of the candidates is chosen, then it is
-// verified as a single draft from q_I, the distribution of the chosen one. Lossless for any weights of the
-// choice.
+// architectures and theoretical limits", section 3): first one candidate is chosen, then it is verified as a
+// single draft from q_I, the distribution of the chosen candidate. Lossless for any way of choosing.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +16,13 @@
 
 namespace speclab {
 
-/// How one of k i.i.d. candidates is chosen, and the distribution of the chosen one.
+/// Chooses one of k i.i.d. candidates, and computes the distribution of the chosen one.
 ///
 /// Order the tokens by p/q and let F be the draft's probability up to a token. The optimal transport bound is
-/// reached at a set S of the lowest tokens, which the draft proposes more often than the target wants them.
-/// So a candidate outside S is preferred (q_I(S) = F(S)^k, as the bound requires). Among candidates on one
-/// side either the first drawn is taken, which keeps the draft's proportions, or the one of the largest p/q,
-/// which favours tokens that the target wants. An acceptance draw decides between these, with the probability
-/// that makes sum min(p, q_I) largest.
+/// attained at a set S of the lowest tokens, which the draft proposes too often. So a candidate outside S is
+/// preferred (q_I(S) = F(S)^k, as the bound requires). Among candidates on the same side of S, either the
+/// first is chosen, which keeps the draft's proportions, or the one of largest p/q. An acceptance draw
+/// decides between these, with the probability that maximises sum min(p, q_I).
 template <class Real>
 class ImportanceWeights {
  public:
@@ -90,12 +88,12 @@ class ImportanceWeights {
   struct Place {
     Real target;
     Real draft;
-    Real largest;  ///< P(the token is the candidate of the largest ratio)
+    Real largest;  ///< probability that the token is the candidate of largest ratio
   };
 
-  /// Finds the probability of the acceptance draw for the tokens order_[first] .. order_[last - 1] by
-  /// bisection, and fills in their distribution. The objective is concave in this probability; any value is
-  /// lossless, so ten steps suffice.
+  /// Finds, by bisection, the probability of taking the largest ratio for the tokens order_[first] ..
+  /// order_[last - 1], and fills in their distribution. The objective is concave in this probability; any
+  /// value is lossless, so ten steps suffice.
   Real settle(const std::vector<Place>& places, std::size_t first, std::size_t last, const Real& share) {
     const auto mixed = [&](const Place& place, const Real& weight) -> Real {
       return weight * place.largest + (Real(1) - weight) * share * place.draft;

@@ -37,8 +37,8 @@ struct CappedOverlap {
 };
 
 /// Returns rho*, the least rho in [1, drafts] with 1 - (1 - beta)^drafts <= rho beta = sum min(p, rho q), up
-/// to rounding. `capped(rho)` gives a CappedOverlap. It uses Newton's steps, and halves the interval where a
-/// step leaves it.
+/// to rounding. `capped(rho)` gives a CappedOverlap. It takes Newton steps, and bisects if a step leaves the
+/// interval.
 template <class Capped>
 double k_seq_scale(std::size_t drafts, const Capped& capped) {
   constexpr double precision = 1e-15;
@@ -59,7 +59,7 @@ double k_seq_scale(std::size_t drafts, const Capped& capped) {
     if (high - low <= precision * high) break;
     const double slope = at.slope - k * power * (at.slope * rho - at.sum) / (rho * rho);
     double next = rho - over / slope;
-    // Steps from one side never close the interval, so the last step goes beyond the root.
+    // Newton steps from one side never close the interval, so the last step overshoots the root.
     if (std::abs(next - rho) <= precision * rho) next = rho + (over < 0 ? 2 : -2) * precision * rho;
     rho = low < next && next < high ? next : low + (high - low) / 2;
   }

@@ -1,4 +1,4 @@
-// Lenience (Leviathan et al. 2023, appendix A.5): accepts more, at the price of another output distribution.
+// Lenience (Leviathan et al. 2023, appendix A.5): accepts more, but changes the output distribution.
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-/// The three readings of A.5's residual; the paper leaves it open.
+/// Three readings of the residual in A.5, which the paper leaves open.
 enum class Residual { target_minus_draft, literal, target };
 
 /// At temperature > 0: accepts with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1. `target_minus_draft` and

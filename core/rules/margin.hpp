@@ -1,6 +1,6 @@
-// Rules that verify against the target's argmax and accept near misses. Both emit the argmax after a
-// rejection and as the bonus, so they are compared with greedy decoding. Decisions and defaults are those of
-// YichiCS/Secure-Speculative-Decoding, securesd/verifier/mars.py, bild.py and methods.py.
+// Rules that verify against the target's argmax and also accept tokens close to it. Both emit the argmax
+// after a rejection and as the bonus, so they are compared with greedy decoding. Decisions and defaults are
+// those of YichiCS/Secure-Speculative-Decoding, securesd/verifier/mars.py, bild.py and methods.py.
 #pragma once
 
 #include <cmath>
@@ -10,9 +10,9 @@
 namespace speclab {
 
 /// Margin-aware verification (Song et al. 2026, "MARS", arXiv 2601.15498): accepts the target's best token,
-/// and also the second best if the ratio of their logits, z_2/z_1, is above theta. A row determines its
-/// logits only up to a constant, on which the ratio depends: here z = log p + `log_sum_exp`, the logarithm of
-/// the sum of all exp(z). Lossy; computed in double for any arithmetic. Host only.
+/// and also the second best if the ratio of their logits, z_2/z_1, is above theta. The ratio depends on the
+/// constant that softmax removes: here z = log p + `log_sum_exp`, the logarithm of the sum of all exp(z).
+/// Lossy; computed in double for any arithmetic. Host only.
 struct MarsRule : ByPosition<MarsRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double theta = 0.9;
@@ -42,10 +42,10 @@ struct MarsRule : ByPosition<MarsRule>, NearGreedy {
 };
 
 /// Big little decoder (Kim et al. 2023, "Speculative decoding with big little decoder"). Where the draft is
-/// unsure, max q < fallback, the target takes over. Where the target finds the token unlikely, -log
-/// p(x) > rollback, and would not choose it, the token is taken back. Lossy. The rollback's bar
-/// exp(-rollback) is computed in double. Host only. (The code looks only at the first unlikely token. A later
-/// one can differ only if an argmax has less than that bar, which needs at least e^8 tokens.)
+/// unsure, max q < fallback, the token is rejected. It is also rejected if the target finds it unlikely, -log
+/// p(x) > rollback, and it is not the argmax. Lossy. The rollback's bar exp(-rollback) is computed in double.
+/// Host only. (The authors' code tests only the first unlikely token. This differs only if an argmax lies
+/// below the bar, which needs at least e^8 tokens.)
 struct BildRule : ByPosition<BildRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double fallback = 0.35;
@@ -54,8 +54,7 @@ struct BildRule : ByPosition<BildRule>, NearGreedy {
   BildRule() = default;
   BildRule(double confidence, double surprise) : fallback(confidence), rollback(surprise) {}
 
-  /// Returns whether the draft is sure enough, the argmax, and the least probability of a token that is not
-  /// taken back.
+  /// Returns whether the draft is sure, the argmax, and the smallest probability that is not rolled back.
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

@@ -8,8 +8,8 @@
 
 namespace speclab {
 
-/// Same-sample verification: draws Y ~ p whatever was drafted, accepts iff Y = x, and emits Y. An engine that
-/// samples the target first and then compares does this. Lossless; accepts with sum p q.
+/// Same-sample verification: draws Y ~ p independently of the draft, accepts iff Y = x, and emits Y, as
+/// engines do that sample the target first and then compare. Lossless; accepts with sum p q.
 struct MatchRule : BonusFromTarget {
   using SaidByPosition = MatchRule;
   static constexpr Correction correction = Correction::another;

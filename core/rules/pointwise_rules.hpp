@@ -13,8 +13,8 @@ namespace speclab {
 ///     acceptance_probability(p, q)
 /// whose replacement is norm((p - scale q)+),
 ///     residual_scale<Real>()   that scale
-/// and whose bonus is the target's row. It names itself as `Pointwise`, so that a rule derived from it, which
-/// may differ anywhere, does not match.
+/// and whose bonus is the target's row. Its `Pointwise` is the rule itself, so that a rule derived from it,
+/// which may differ anywhere, does not match.
 template <class Rule>
 concept PointwiseRule = RuleSaidByPosition<Rule> && std::same_as<typename Rule::Pointwise, Rule> &&
     requires(const Rule& rule, double m) {
@@ -22,8 +22,7 @@ concept PointwiseRule = RuleSaidByPosition<Rule> && std::same_as<typename Rule::
   { rule.template residual_scale<double>() } -> std::convertible_to<double>;
 };
 
-/// Returns the probability with which a token proposed from the target is accepted as one of norm((p - scale
-/// q)+).
+/// Returns the probability of accepting a token proposed from the target as a draw from norm((p - scale q)+).
 template <class Rule, class Real>
 SPECLAB_HD Real residual_acceptance(const Rule& rule, const Real& p, const Real& q) {
   const Real cut = rule.template residual_scale<Real>() * q;

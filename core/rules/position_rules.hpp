@@ -22,9 +22,9 @@ concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
 template <class Rule>
 concept PositionRule = CouplingRule<Rule, double> || AcceptanceRule<Rule>;
 
-/// A rule that these members describe completely: drafted tokens come from the draft's rows, and every
-/// decision has its own random number. It names itself as `SaidByPosition`, so that a rule derived from it,
-/// which may draft or verify otherwise, does not match.
+/// A rule that its acceptance members describe completely: drafted tokens come from the draft's rows, and
+/// every decision has its own random number. Its `SaidByPosition` is the rule itself, so that a rule derived
+/// from it, which may draft or verify otherwise, does not match.
 template <class Rule>
 concept RuleSaidByPosition = AcceptanceRule<Rule> && std::same_as<typename Rule::SaidByPosition, Rule>;
 
@@ -38,7 +38,7 @@ auto acceptances_of(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draf
   }
 }
 
-/// The complete description of such a rule in one context, by token.
+/// All that a RuleSaidByPosition does in one context, by token.
 struct PositionWeights {
   std::vector<double> acceptance;   ///< acceptance probability of each drafted token
   std::vector<double> replacement;  ///< weights of the token emitted at a rejection

@@ -1,7 +1,7 @@
 // Several drafts for one position. A rule for `paths` i.i.d. drafts of one row defines
 //     choose(candidates, target, draft, slots, random) -> Choice
 // which returns the token to emit, and whether it is an accepted candidate. core/round/paths_round.hpp runs
-// it along drafted paths: those that begin with the accepted token stay in play. Host only.
+// it position by position: paths that begin with the accepted token stay in play. Host only.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct RecursiveRule : SeveralPaths {
 
  protected:
   /// Tries candidates in turn. `compared_with(left)` returns the row with which a candidate is compared,
-  /// given what is left of the target.
+  /// given the target's residual `left`.
   template <class Real, class Random, class ComparedWith>
   static Choice try_in_turn(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                             std::uint16_t slot, Random& random, const ComparedWith& compared_with) {

@@ -25,7 +25,8 @@ std::int32_t surviving_prefix(std::int32_t gamma, const Real& bar, const Confide
 
 /// Verifies the longest prefix of survival >= `survival`, with c_i the largest probability of the row from
 /// which the i-th token was drawn. Lossless, because only the tokens before a token decide whether it is
-/// verified (AnticipatingFault looks at the token itself). The tokens after the prefix are dropped unseen.
+/// verified (AnticipatingFault looks at the token itself). Tokens after the prefix are dropped without being
+/// read.
 struct ScheduledRule : BonusFromTarget {
   double survival = 0.3;
   bool as_block = false;  ///< true: block verification; false: token verification

@@ -1,5 +1,5 @@
-// The sigmoid approximation of GPU kernels (Wagner et al. 2024, section 3.2.2, Eq. 5): both softmaxes are
-// replaced by an element-wise sigmoid of scaled logits, and Algorithm 1 runs on the result.
+// The sigmoid approximation of GPU kernels (Wagner et al. 2024, section 3.2.2, Eq. 5): an element-wise
+// sigmoid of scaled logits replaces both softmaxes, and Algorithm 1 runs on the result.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double b
   return 1 / (1 + std::exp(-(std::log(p) - alpha) / (beta - alpha)));
 }
 
-/// Returns the same value from a cache by probability: rows of n-gram models have few different
-/// probabilities, and a look-up is faster than an exponential. Host only.
+/// Returns the same value from a cache by probability: rows of n-gram models have few distinct probabilities,
+/// and a look-up is faster than an exponential. Host only.
 inline double kept_sigmoid_weight(double probability, double alpha, double beta) {
   struct Kept {
     double probability;  // 0 in an empty entry

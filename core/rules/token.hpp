@@ -4,8 +4,8 @@
 //     replacement(target, draft)         weights of the token emitted at the first rejection
 //     acceptances(target, draft)         optional, host only: the acceptances of all tokens at once, callable
 //                                        with a token; for rules whose single acceptance reads the whole row
-//     bonus(target)                      weights of the token emitted when every drafted token was accepted:
-//                                        those of plain decoding
+//     bonus(target)                      weights of the token emitted when every drafted token was accepted, and
+//                                        of decoding without speculation
 // If few numbers decide, core/rules/by_position.hpp derives all of them. A token of draft probability 0 (an
 // injected or invalid draft) is rejected. NaN probabilities reject; the replacement is then `invalid_token`.
 #pragma once

@@ -1,4 +1,4 @@
-// Acceptance with an addend. It is fixed (`lossy_sd` of YichiCS/Secure-Speculative-Decoding,
+// Acceptance with an added tolerance. It is fixed (`lossy_sd` of YichiCS/Secure-Speculative-Decoding,
 // securesd/verifier/common.py), or grows with the target's uncertainty (Sun et al. 2025, "EARS", arXiv
 // 2512.13194: a tolerance in proportion to 1 - max p; the abstract does not say more).
 #pragma once
@@ -17,7 +17,7 @@ struct TolerantRule : ByPosition<TolerantRule> {
   TolerantRule() = default;
   SPECLAB_HD TolerantRule(double fixed, double of_uncertainty) : epsilon(fixed), beta(of_uncertainty) {}
 
-  /// Returns the addend.
+  /// Returns the tolerance.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// A node, and the rows that its refused children left. A leaf has no row of the draft.
+/// A node, and the target's and draft's rows after its refused children. A leaf has no draft row.
 template <class Real>
 struct TraversedSiblings : DrawnSiblings<Real> {
   Real reach;  ///< p of the node
@@ -31,7 +31,8 @@ struct TraversedSiblings : DrawnSiblings<Real> {
 };
 
 /// Walks from the leaves to the root. `siblings_of(node, reach)` gives the state of a node when it is
-/// reached, as TraversedSiblings does. The descendants of a node of reach 0 are refused with it, unseen.
+/// reached, as TraversedSiblings does. The descendants of a node of reach 0 are refused with it, without
+/// being read.
 template <class View, class Random, class SiblingsOf>
 TreeVerdict traverse(View& view, Random& random, const SiblingsOf& siblings_of) {
   using Real = typename View::Real;
@@ -66,7 +67,7 @@ TreeVerdict traverse(View& view, Random& random, const SiblingsOf& siblings_of) 
 }
 
 /// Accepts the leftmost leaf v with p_v, where p = 1 at the context and p_child = min(1, p_v p(x)/q(x)). A
-/// refused leaf is deleted, and its parent u takes over the rest: with Z = sum (p_u p - q)+,
+/// refused leaf is deleted, and its parent u is updated: with Z = sum (p_u p - q)+,
 ///     p_u <- Z / (Z + 1 - p_u),   p <- norm((p_u p - q)+),   q <- q without x, renormalised.
 /// The token after an accepted node comes from the node's row at that time. Lossless; siblings are drawn
 /// without replacement.

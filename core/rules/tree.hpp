@@ -25,8 +25,8 @@ struct TreeVerdict {
 inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std::uint16_t>(node + 1)}; }
 
 /// Walks down from the context: at each node the children are tried in turn, until one is accepted or all are
-/// refused. `siblings_of(node)` gives the state of one trial: `acceptance_probability(token)`,
-/// `refuse(token)`, and `left()`, the weights of the token emitted when all were refused.
+/// refused. `siblings_of(node)` gives the state of a node's children: `refuse(token)`, and `left()`, the
+/// weights of the token emitted when all were refused.
 template <class View, class Random, class SiblingsOf>
 TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of) {
   std::int32_t node = -1;

@@ -29,9 +29,8 @@ struct TypicalRule : ByPosition<TypicalRule> {
   Real acceptance_probability(const PositionNumbers<Real>& here, Token, const Real& p, const Real&) const {
     return static_cast<double>(p) > static_cast<double>(here.number) ? Real(1) : Real(0);
   }
-  /// Does not compute the entropy where its bound decides: exp(-H) is at most the largest probability. A
-  /// caller that observes the round and asks for `acceptance_rate` then makes one pass of logarithms per row
-  /// instead of two.
+  /// Skips the entropy where a bound decides: exp(-H) is at most the largest probability. A caller that also
+  /// asks for `acceptance_rate` then makes one pass of logarithms per row instead of two.
   template <class Real>
   Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
     const LikelyToken<Real> best = DenseRows<Real>{target, draft}.target_best();

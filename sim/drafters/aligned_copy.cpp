@@ -33,8 +33,8 @@ void AlignedCopy::begin(Memory& memory, std::span<const Token> prompt) const {
   });
 }
 
-/// Looks for an alignment. `context` ends with the output token that broke the alignment, or with one after
-/// which none was found yet.
+/// Searches for an alignment. `context` ends with the output token that broke the alignment, or with a later
+/// one.
 void AlignedCopy::realign(Memory& memory, std::span<const Token> context) const {
   const auto match = static_cast<std::size_t>(options_.match);
   memory.aligned = false;

@@ -18,21 +18,21 @@ namespace speclab {
 enum class Realign { unique, nearest };
 
 struct AlignedCopyOptions {
-  std::int32_t source = 0;  ///< the input is this many first tokens of the prompt; 0: all of it
-  std::int32_t match = 1;   ///< output tokens that must occur in the input to align again
+  std::int32_t source = 0;  ///< the input is the prompt's first `source` tokens; 0: all
+  std::int32_t match = 1;   ///< number of output tokens that must occur in the input to align again
   std::int32_t length = 0;  ///< maximum of tokens drafted in a round; 0 sets no limit
   Realign realign = Realign::unique;
 };
 
 /// Copies from the input. The prompt is the context of a Memory's first read; the input x[0 .. n) is its
-/// beginning, and the output follows the prompt. An alignment is a place 0 <= a <= n in the input, at first
-/// 0. For each output token y:
+/// beginning, and the output follows the prompt. An alignment is a position 0 <= a <= n in the input,
+/// initially 0. For each output token y:
 ///
 /// 1. if aligned, a < n and x[a] = y: a grows by 1;
-/// 2. otherwise the alignment is lost, and the last `match` output tokens (y the last of them) are searched
-///    in the input. Each occurrence x[e - match .. e) gives a place e. unique: if there is exactly one such
-///    e, a = e. nearest: a is the smallest e with e >= the last alignment. If neither gives one, or while the
-///    output has fewer than `match` tokens, there is no alignment until a later token finds one.
+/// 2. otherwise the alignment is lost, and the last `match` output tokens, y included, are searched in the
+///    input. Each occurrence x[e - match .. e) gives a position e. unique: a = e if there is exactly one e.
+///    nearest: a is the smallest e with e >= the last alignment. If there is no such e, or the output has
+///    fewer than `match` tokens, the next output token repeats the search.
 ///
 /// A round drafts x[a], x[a + 1], ... as point masses: nothing without an alignment, and never beyond n.
 ///
@@ -40,12 +40,12 @@ struct AlignedCopyOptions {
 class AlignedCopy {
  public:
   struct Memory {
-    std::size_t read = 0;               ///< settled tokens seen
+    std::size_t read = 0;               ///< number of context tokens already read
     std::optional<std::size_t> prompt;  ///< length of the prompt
     std::size_t source = 0;             ///< length of the input
     bool aligned = true;
     std::size_t at = 0;               ///< the alignment, or the last one
-    std::vector<std::size_t> places;  ///< every place of the input that `match` tokens precede, ordered by
+    std::vector<std::size_t> places;  ///< positions of the input that `match` tokens precede, ordered by
                                       ///< these tokens, then ascending
   };
 

@@ -16,8 +16,8 @@
 
 namespace speclab {
 
-/// A drafter of any type; satisfies RowDrafter and ExtendingDrafter. It costs one virtual call per token,
-/// while a row costs far more. Whatever a drafter points to must outlive it.
+/// A drafter of any type; satisfies RowDrafter and ExtendingDrafter. It costs one virtual call per token, far
+/// less than a row. Objects that a drafter points to must outlive it.
 class AnyDrafter {
  public:
   using Memory = AnyMemory;
@@ -35,7 +35,7 @@ class AnyDrafter {
     return held_->propose(memory, context, position, storage);
   }
   std::int32_t runs(std::int32_t drafted) const { return held_->runs(drafted); }
-  /// Returns whether `runs` knows the runs of a round; those of hierarchies are only known after the round.
+  /// Returns whether `runs` knows the runs of a round; those of hierarchies are known only afterwards.
   bool foretells_runs() const { return held_->foretells_runs(); }
 
   /// Extends the context, with the simulator's random source or that of a round within a round.

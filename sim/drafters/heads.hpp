@@ -1,5 +1,5 @@
-// Heads that guess several tokens at once, each without knowing the other guesses (Stern et al. 2018,
-// blockwise parallel decoding; Cai et al. 2024, Medusa).
+// Heads that predict several tokens at once, independently of each other (Stern et al. 2018, blockwise
+// parallel decoding; Cai et al. 2024, Medusa).
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace speclab {
 
-/// Head i gives the row of the token at distance i + 1 from the last settled one, from the settled context
-/// alone. The drafted tokens of a round are therefore independent, and one run makes all of them.
+/// Head i predicts the token at distance i + 1 from the end of the context, from the context alone. The
+/// drafted tokens of a round are therefore independent, and one run drafts all of them.
 class HeadsDrafter {
  public:
   struct Memory {};
@@ -37,8 +37,8 @@ class HeadsDrafter {
 
 /// Trains P(x[t + distance] | x[t]), interpolated Kneser-Ney of order 2 (sim/models/kneser_ney.hpp), on the
 /// tokens x[0], x[d], x[2 d], ..., x[1], x[1 + d], ..., x[d - 1], ..., where d = distance: in that order the
-/// pairs at distance d are neighbours. Where one residue class ends and the next begins, d - 1 more pairs
-/// arise. Throws ModelError for a distance outside 1 .. tokens - 1, and as train_kneser_ney does.
+/// pairs at distance d are neighbours. The d - 1 boundaries between residue classes add false pairs. Throws
+/// ModelError for a distance outside 1 .. tokens - 1, and as train_kneser_ney does.
 NgramModel train_head(std::span<const Token> tokens, std::int32_t vocab, std::int32_t distance);
 
 /// Trains `count` heads: head 0 is an n-gram model of `first_order` on the text as it is, head i the head of

@@ -16,21 +16,21 @@
 
 namespace speclab {
 
-/// Drafts by rounds of token verification of `middle` against `inner`, so that its tokens have the middle
-/// model's distribution and its rows are the middle model's. A round is one run of the middle model. All
-/// tokens of a round are drafted, also those beyond the number that the policy asked for: their time is spent
-/// anyway.
+/// Drafts by speculative rounds: `inner` drafts, and `middle` verifies by token verification, so that tokens
+/// have the middle model's distribution and rows are the middle model's. A round is one run of the middle
+/// model. It may emit more tokens than the policy asked for; all of them are drafted, because their time is
+/// spent anyway.
 template <class Middle, class Inner, class Real = double>
 class HierarchicalDrafter {
  public:
   struct Memory {
-    typename Inner::Memory settled;  ///< the inner drafter's memory of the settled context
-    typename Inner::Memory working;  ///< the inner drafter's memory with the round's drafted tokens, too
+    typename Inner::Memory settled;  ///< the inner drafter's memory of the prompt and the emitted tokens
+    typename Inner::Memory working;  ///< the inner drafter's memory, including the round's drafted tokens
     RoundScratch<Real> scratch;
     std::uint32_t rounds = 0;
   };
 
-  /// Lets the inner drafter draft up to `gamma` tokens in each of the middle model's rounds.
+  /// `gamma` is the maximum of tokens that the inner drafter drafts in each of the middle model's rounds.
   HierarchicalDrafter(Middle middle, Inner inner, std::int32_t gamma)
       : middle_(std::move(middle)), inner_(std::move(inner)), policy_(gamma) {}
 

@@ -1,4 +1,5 @@
-// Lookahead decoding: drafts n-grams that the target itself produced while guessing ahead (Fu et al. 2024).
+// Lookahead decoding (Fu et al. 2024): drafts n-grams that the target itself produced by Jacobi iteration
+// ahead of the text.
 #pragma once
 
 #include <algorithm>
@@ -22,39 +23,39 @@ struct LookaheadOptions {
   std::int32_t window = 15;      ///< W: columns
   std::int32_t ngram = 5;        ///< N: tokens of an n-gram in the pool
   std::int32_t candidates = 15;  ///< G: n-grams kept for each first token
-  std::uint64_t seed = 0;        ///< seed of the places where guesses start
+  std::uint64_t seed = 0;        ///< seed of the positions from which initial guesses are copied
 };
 
-/// Guesses g[k][j] form N - 1 levels of W columns. With n settled tokens, numbered from 0, g[k][j] is a guess
-/// of token n - 1 + k + j, so that g[0][0] stands for the last settled token, and is replaced by it. A step
-/// happens at each read that brings new tokens; it is one run of the target over all W (N - 1) places. The
-/// row after level N - 2 of column j is the row after the context
+/// Guesses g[k][j] form N - 1 levels of W columns. With n context tokens (prompt and emitted), numbered from
+/// 0, g[k][j] is a guess of token n - 1 + k + j; g[0][0] is set to the last context token. Each read with new
+/// tokens makes one step, a run of the target over all W (N - 1) positions. The row after level N - 2 of
+/// column j is the row after the context
 ///
-///     settled, g[0][1], ..., g[0][j], g[1][j], ..., g[N-2][j]
+///     context, g[0][1], ..., g[0][j], g[1][j], ..., g[N-2][j]
 ///
-/// and its argmax is the new token y[j]; the other rows of the run are not used. Each column gives an n-gram
-/// to the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and y becomes the highest:
-/// this is Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the context grew by e
-/// tokens, e - 1 columns leave at the left and new ones enter at the right. A new column, as all at first,
-/// holds N - 1 consecutive settled tokens from a place that a Philox word addressed by (seed, step, column)
-/// picks; shorter texts are repeated.
+/// and its argmax is the new token y[j]; the other rows of the run are not used. Each column adds an n-gram
+/// to the pool of candidates: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and y becomes
+/// the highest: this is Jacobi iteration along diagonals, and ordinary Jacobi iteration for N = 2. If the
+/// context grew by e tokens, e - 1 columns leave at the left and new ones enter at the right. New and initial
+/// columns hold N - 1 consecutive context tokens from a position that a Philox word addressed by (seed, step,
+/// column) picks; shorter texts are repeated.
 ///
-/// The pool keeps, for each first token, the G n-grams added last; an n-gram that is already there counts as
-/// added again. A round drafts, as point masses, the rest of the n-gram added last among those that start
-/// with the last settled token. The original verifies all G of them at once, as branches of one run. This
-/// version verifies one chain: G does not change it, but the order of addition does. The leftmost column of a
-/// step is added last; and column 0 adds nothing if its guess of the last settled token was wrong, since
-/// levels 1 to N - 2 followed from that guess (for N = 2 there are none, and it is always added).
+/// The pool keeps, for each first token, the G n-grams added last; adding a present n-gram again makes it the
+/// latest. A round drafts, as point masses, the rest of the latest n-gram that starts with the last context
+/// token. The original verifies all G candidates at once, as branches of one run. This version verifies one
+/// chain, so G does not matter but the order of addition does: a step adds its leftmost column last. Column 0
+/// adds nothing if its guess of the last context token was wrong, since levels 1 to N - 2 followed from that
+/// guess (for N = 2 there are none, and it is always added).
 ///
 /// Time of read: W rows of the target.
 template <LanguageModel<double> Model>
 class LookaheadDrafter {
  public:
   struct Memory {
-    std::vector<Token> text;     ///< settled tokens; during a step guesses follow them
+    std::vector<Token> text;     ///< context tokens, during a step followed by guesses
     std::vector<Token> guesses;  ///< g[k][j] at k * W + j; empty before the first step
     std::uint32_t steps = 0;
-    /// N-grams by first token: up to G times N - 1 tokens, the last added at the end.
+    /// Candidates by first token: up to G times N - 1 tokens, the latest at the end.
     std::unordered_map<Token, std::vector<Token>> pool;
     std::vector<Token> chain;  ///< the n-gram that this round drafts
   };
@@ -67,7 +68,7 @@ class LookaheadDrafter {
 
   std::int32_t vocab() const { return points_.vocab(); }
 
-  /// Reads settled tokens and makes a step. Throws ModelError if the target gives a row with NaN.
+  /// Reads the context and makes a step. Throws ModelError if the target gives a row with NaN.
   void read(Memory& memory, std::span<const Token> context) const {
     assert(context.size() >= memory.text.size());
     const std::size_t grown = context.size() - memory.text.size();
@@ -92,8 +93,8 @@ class LookaheadDrafter {
     return at < memory.chain.size() ? points_[memory.chain[at]] : Row{};
   }
 
-  /// Returns 1 for the step of each round, whether or not it proposes: a run of the target over W (N - 1)
-  /// more places, usually together with verification. c is the time that it adds.
+  /// Returns 1 for the step of each round, whether or not it proposes: the target runs over W (N - 1) more
+  /// positions, usually together with verification. c is the time that this adds.
   std::int32_t runs(std::int32_t) const { return 1; }
 
  private:
@@ -123,7 +124,7 @@ class LookaheadDrafter {
     }
   }
 
-  /// Computes the new tokens and puts them above the highest level.
+  /// Computes the new tokens and makes them the highest level.
   void step(Memory& memory) const {
     const std::size_t settled = memory.text.size();
     std::vector<Token>& text = memory.text;

@@ -1,5 +1,5 @@
-// Prompt lookup decoding: drafts the tokens that followed the last time the context ended like this (Saxena
-// 2023; the prompt_lookup_num_tokens of Hugging Face's generate, the n-gram proposer of vLLM).
+// Prompt lookup decoding: drafts the tokens that followed an earlier occurrence of the context's last tokens
+// (Saxena 2023; the prompt_lookup_num_tokens of Hugging Face's generate, the n-gram proposer of vLLM).
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ struct LookupOptions {
   std::int32_t min_match = 1;
   std::int32_t max_match = 3;
   std::int32_t length = 10;                  ///< maximum of tokens drafted in a round
-  Occurrence occurrence = Occurrence::last;  ///< which occurrence among those of equal length
-  std::int32_t within = 0;                   ///< search only this many first tokens; 0 searches all
+  Occurrence occurrence = Occurrence::last;  ///< the occurrence to use among those of equal length
+  std::int32_t within = 0;                   ///< number of first tokens to search; 0: all
 };
 
-/// Places of n-grams of one length in a text that is stored elsewhere: an open-addressing table of 2 to 8
+/// Positions of n-grams of one length in a text that is stored elsewhere: an open-addressing table of 2 to 8
 /// slots of 8 bytes for each distinct n-gram. Hashes only find candidates; comparing tokens decides.
 class NgramPlaces {
  public:
-  /// Returns one past the place stored for `ngram`; 0 if there is none.
+  /// Returns the end position stored for `ngram`; 0 if there is none.
   std::size_t find(std::uint32_t hash, std::span<const Token> ngram, std::span<const Token> text) const;
 
   /// Stores text[end - length .. end), which has this hash; `which` decides if the n-gram is already stored.
@@ -46,11 +46,10 @@ class NgramPlaces {
   std::size_t used_ = 0;
 };
 
-/// At the start of a round the drafter finds the longest suffix of the settled context c[0 .. n), of
-/// min_match to max_match tokens, that is also c[e - m .. e) for some e < s. Here s is n, or at most
-/// `within`. Of several e it takes the largest (or smallest). It drafts c[e], c[e + 1], ... as point masses,
-/// up to `length` tokens and never beyond s. Occurrences may overlap the suffix. It does not search again
-/// within the round.
+/// At the start of a round the drafter finds the longest suffix of the context c[0 .. n), of min_match to
+/// max_match tokens, that is also c[e - m .. e) for some e < s. Here s is n, or at most `within`. Of several
+/// e it takes the largest (or smallest). It drafts c[e], c[e + 1], ... as point masses, up to `length` tokens
+/// and never beyond s. Occurrences may overlap the suffix. It does not search again within the round.
 ///
 /// Time of read: one table access for each new token and match length. Time of propose: as many at position
 /// 0.
@@ -58,15 +57,15 @@ class LookupDrafter {
  public:
   struct Memory {
     std::vector<NgramPlaces> places;  ///< by match length, from min_match
-    std::size_t read = 0;             ///< settled tokens seen
-    std::size_t from = 0;             ///< the place from which this round copies; 0: nothing found
+    std::size_t read = 0;             ///< number of context tokens already read
+    std::size_t from = 0;             ///< the position from which this round copies; 0: nothing found
   };
 
   /// Requires vocab >= 1, 1 <= min_match <= max_match, length >= 0, within >= 0.
   explicit LookupDrafter(std::int32_t vocab, const LookupOptions& options = {});
 
   std::int32_t vocab() const { return points_.vocab(); }
-  /// Reads settled tokens; the context has fewer than 2^32 tokens.
+  /// Reads the context, which has fewer than 2^32 tokens.
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;

@@ -1,4 +1,4 @@
-// Random numbers of a round that runs within another round.
+// Random numbers of a round within another round (sim/drafters/hierarchical.hpp).
 #pragma once
 
 #include <cassert>
@@ -46,7 +46,7 @@ class NestedRandomSource {
 
   Random& outermost_;
   std::uint32_t depth_;
-  std::uint32_t path_;  ///< numbers of the rounds around this one, one digit per level
+  std::uint32_t path_;  ///< indices of the enclosing rounds, one digit per level
 };
 
 template <class Random>

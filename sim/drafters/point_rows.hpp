@@ -10,9 +10,9 @@
 
 namespace speclab {
 
-/// A single 1 between vocab - 1 zeros on either side: the row of a token is the window in which the 1 is at
-/// the token's place. A drafter of certain tokens therefore fills no row, and threads share the rows. Memory:
-/// 16 bytes per token id.
+/// Stores a single 1 between vocab - 1 zeros on either side: a token's row is the window that has the 1 at
+/// the token's index. Deterministic drafters therefore fill no row, and threads share the rows. Memory: 16
+/// bytes per token id.
 class PointRows {
  public:
   /// Requires vocab >= 1.

@@ -1,4 +1,4 @@
-// Holds all substrings of a growing text, and counts the tokens that followed each.
+// Indexes all substrings of a growing text, and counts the tokens that followed each.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,12 @@ namespace speclab {
 /// The smallest automaton of the text's substrings, built token by token (Blumer et al. 1985). A state is a
 /// class of strings that end at the same places: the suffixes of its longest string, down to one token more
 /// than the longest string of its link. Each token adds at most two states and three edges, in amortised
-/// constant time whatever the vocabulary. The text has fewer than 2^29 tokens.
+/// constant time for any vocabulary. The text has fewer than 2^29 tokens.
 ///
 /// An edge counts how often its token followed the strings of its state. `append` counts the new token on
-/// every state that holds a suffix of the text. There is one such state for each distinct set of places at
-/// which suffixes end. In a text of one repeated token these would be all states, so `append` follows only
-/// suffixes of up to `depth` tokens: at most depth + 2 steps per token, and few on natural text. Counts are
-/// exact in every state that holds a string of up to `depth` tokens.
+/// every state that holds a suffix of the text. In a text of one repeated token these would be all states, so
+/// `append` follows only suffixes of up to `depth` tokens: at most depth + 2 steps per token, and few on
+/// natural text. Counts are exact in every state that holds a string of up to `depth` tokens.
 class SuffixAutomaton {
  public:
   using State = std::int32_t;
@@ -102,8 +101,8 @@ class SuffixAutomaton {
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   State last_ = root;
-  // Holds the last counted_length_ tokens. Once a clone has taken these over, it holds only longer suffixes
-  // of the text, and the clone is its link.
+  // The state that holds the last counted_length_ tokens. After a clone took these over, it holds only longer
+  // suffixes of the text, and the clone is its link.
   State counted_ = root;
   std::int32_t counted_length_ = 0;  // min(depth, length of the text)
 };

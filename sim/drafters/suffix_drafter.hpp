@@ -1,5 +1,5 @@
-// Drafts from statistics of the text so far: it follows the tokens that most often came after the longest
-// suffix that occurred before (SAM decoding, Hu et al. 2024; SuffixDecoding, Oliaro et al. 2024).
+// Drafts from statistics of the text so far: the tokens that most often followed earlier occurrences of its
+// longest repeated suffix (SAM decoding, Hu et al. 2024; SuffixDecoding, Oliaro et al. 2024).
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@ struct SuffixOptions {
   std::int32_t max_match = 24;   ///< longer matches are cut to this many last tokens
   std::int32_t length = 16;      ///< maximum of tokens drafted in a round
   double factor = 1;             ///< maximum of drafted tokens per matched token
-  double min_probability = 0.1;  ///< least estimated probability of the drafted tokens together
+  double min_probability = 0.1;  ///< minimum of the drafted tokens' joint estimated probability
   bool spread = false;           ///< propose the estimated distribution instead of its largest token
 };
 
-/// At the start of a round s is the longest suffix of the settled context that also occurs earlier in it, cut
-/// to max_match tokens. If it is shorter than min_match, nothing is drafted. The token t after drafted tokens
-/// d has the estimated probability
+/// At the start of a round, s is the longest suffix of the context that also occurs earlier in it, cut to
+/// max_match tokens. If it is shorter than min_match, nothing is drafted. The token t after drafted tokens d
+/// has the estimated probability
 ///
 ///     P(t | s d) = #(s d t) / sum over t' of #(s d t')
 ///
-/// where # counts occurrences in the settled context, overlaps included. The drafter proposes the most
-/// frequent t (among equals the one whose last occurrence is most recent) as a point mass, as long as the
-/// product of the estimates of all drafted tokens, t included, is at least min_probability, and up to
-/// `length` and factor * |s| tokens. With `spread` the row is P itself and any of its tokens may be drafted;
-/// the product then multiplies the estimates of the tokens really drafted and the largest P that follows.
+/// where # counts occurrences in the context, overlaps included. The drafter proposes the most frequent t
+/// (among equals the one whose last occurrence is most recent) as a point mass, as long as the product of the
+/// estimates of all drafted tokens, t included, is at least min_probability, and up to `length` and factor *
+/// |s| tokens. With `spread` the row is P itself, and any of its tokens may be drafted; the product is then
+/// that of the drafted tokens' estimates and the next row's largest P.
 ///
 /// Time of read: that of SuffixAutomaton::append with depth max_match + length. Time of propose: constant;
 /// with `spread`, vocab + followers.
@@ -41,7 +41,7 @@ class SuffixDrafter {
  public:
   struct Memory {
     std::optional<SuffixAutomaton> text;
-    std::size_t read = 0;  ///< settled tokens seen
+    std::size_t read = 0;  ///< number of context tokens already read
     /// The state that holds s d after the first `drafted` tokens d of this round, and the probability of d.
     std::int32_t drafted = 0;
     SuffixAutomaton::State state = SuffixAutomaton::root;

@@ -1,4 +1,4 @@
-// Facts about a context that rules need in addition to totals, stored by context.
+// Stores, by context, facts that rules need in addition to totals (core/fast/drafted_nodes.hpp).
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@
 
 namespace speclab {
 
-/// Holds the numbers of position rules that rows give without a pass over them. Only n-gram rows give any, so
-/// that this template, which serves all other rows, is empty.
+/// Computes PositionNumbers without a pass over the rows. Only n-gram rows can, so this primary template is
+/// empty.
 template <class Rows>
 class RowNumbers {
  public:
@@ -37,9 +37,9 @@ class RowNumbers<NgramRows> : public NgramNumbers {
   using NgramNumbers::NgramNumbers;
 };
 
-/// The facts for rules that need none. `of_nodes` returns the facts for a verification: `after(node)` is the
-/// context after a drafted node. `bytes_for` takes the number of contexts, and for n-grams the number of
-/// tokens that they list.
+/// The primary template, for rules that need no facts. `of_nodes` returns the facts for a verification:
+/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts, and for
+/// n-grams the number of tokens that they list.
 template <class Rows, class Rule>
 class ContextFacts {
  public:
@@ -52,8 +52,8 @@ class ContextFacts {
   }
 };
 
-/// Stores rho* by number of candidates. Each value is computed when it is first needed; it is a function of
-/// its context only, so any thread may compute it.
+/// Stores rho* by context and number of candidates. Each value is computed at first use; it depends only on
+/// its context, so any thread may compute it.
 template <class Rows>
 class ContextFacts<Rows, KSeqRule> {
  public:
@@ -91,9 +91,8 @@ class ContextFacts<Rows, KSeqRule> {
   mutable std::deque<std::vector<std::atomic<double>>> by_candidates_;
 };
 
-/// Stores the numbers of rules that decide position by position. A context's numbers are computed when they
-/// are first needed, because a run that emits mostly likely tokens visits few contexts. They take a pass over
-/// both rows if the rows offer no other way.
+/// Stores the PositionNumbers of ByPosition rules. They are computed at first use, because a run visits few
+/// contexts; if the rows offer no other way, by a pass over both rows.
 template <class Rows>
 class ContextFacts<Rows, AnyPositionRule> {
  public:
@@ -128,7 +127,7 @@ class ContextFacts<Rows, AnyPositionRule> {
         DenseRows<double>{rows_.row(context, target_side, target), rows_.row(context, draft_side, draft)});
   }
 
-  /// Numbers are a function of the context only, so any thread may compute them.
+  /// Numbers depend only on the context, so any thread may compute them.
   struct Kept {
     std::atomic<double> number;
     std::atomic<double> other;
@@ -151,7 +150,7 @@ class ContextFacts<Rows, AnyPositionRule> {
   mutable std::vector<Kept> kept_;
 };
 
-/// Stores the draft's largest probability by context, computed when it is first needed.
+/// Stores the draft's largest probability by context, computed at first use.
 template <class Rows>
 class ContextFacts<Rows, ScheduledRule> {
  public:

@@ -11,8 +11,8 @@
 
 namespace speclab {
 
-/// Raises draws[i].above, which is p/q of a token that numbers[i] rejected, to the threshold of that number.
-/// `Rows` is as in sim/fast/whole_row_decoder.hpp.
+/// Raises draws[i].above from p/q of the rejected token to the threshold of numbers[i], the number that
+/// rejected it. `Rows` is as in sim/fast/whole_row_decoder.hpp.
 template <class Rows>
 void find_thresholds(const Rows& rows, std::span<RowDraw> draws, std::span<const double> numbers,
                      DrawBlocks& blocks) {

@@ -1,4 +1,4 @@
-// A pair of models, prepared for a rule, as one value.
+// A pair of models prepared for a rule, as one value.
 #pragma once
 
 #include <cstddef>

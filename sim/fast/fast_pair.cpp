@@ -60,7 +60,7 @@ class NgramDecoder final : public FastDecoder {
 };
 
 /// The form in which a pair is prepared: tables of each context's decisions (stored), n-grams with decisions
-/// from two probabilities (pointwise), or rows in the order of target over draft (whole_rows).
+/// from two probabilities (pointwise), or full rows by target / draft (whole_rows).
 enum class FastForm { none, stored, pointwise, whole_rows };
 
 FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
@@ -76,8 +76,7 @@ FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
 std::optional<std::string> memory_reason(double bytes) {
   constexpr double most = 0x1p32;
   if (bytes <= most) return std::nullopt;
-  return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
-                     most / 0x1p30);
+  return fmt::format("its tables would take {:.1f} GiB; the limit is {:.0f}", bytes / 0x1p30, most / 0x1p30);
 }
 
 std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
@@ -88,7 +87,7 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
 
 std::optional<std::string> fast_unsupported_reason(const AnyRule& rule) {
   if (reads_whole_rows(rule) || rule->said_by_position()) return std::nullopt;
-  return "its rule needs more of a row than the fast engine keeps, or has a round of its own";
+  return "its rule needs more of a row than the fast engine stores, or another kind of round";
 }
 
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
@@ -97,8 +96,7 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
   switch (form_of(target, draft, rule)) {
     case FastForm::none:
       if (pair_kind(target, draft) != PairKind::other) {
-        return "over n-grams its rule needs more of a row than the fast engine keeps; over stored rows it "
-               "runs";
+        return "its rule needs more of an n-gram row than the fast engine stores (stored rows work)";
       }
       return std::string(other_pair_reason);
     case FastForm::pointwise:
@@ -114,7 +112,8 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
   const auto rounds = static_cast<double>(simulation.total());
   if (target.table() != nullptr) {
-    // Preparing a context's rows costs about as much as eight plain rounds, each of which reads several rows.
+    // Preparing a context's rows costs about as much as eight rounds of sim/decode.hpp, each of which reads
+    // several rows.
     const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
     return rounds >= 8 * static_cast<double>(contexts);
   }

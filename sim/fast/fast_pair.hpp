@@ -1,6 +1,6 @@
-// Speculative decoding at a cost that does not grow with the vocabulary, for the pairs and rules that allow
-// it. It has the same distribution as sim/decode.hpp, but other random numbers. It runs the programs of
-// core/fast/fast_round.hpp and core/fast/whole_row_round.hpp.
+// Speculative decoding at a cost that does not grow with the vocabulary, for pairs and rules that allow it.
+// Results have the same distribution as those of sim/decode.hpp, but use other random numbers. It runs the
+// programs of core/fast/fast_round.hpp and core/fast/whole_row_round.hpp.
 #pragma once
 
 #include <cstddef>
@@ -31,20 +31,20 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule);
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule);
 
-/// Returns the reason that the rule alone gives, for any pair.
+/// Returns the reason why the engine cannot run the rule on any pair; empty if there is none.
 std::optional<std::string> fast_unsupported_reason(const AnyRule& rule);
 
 /// The reason for a pair in which a model has neither stored rows nor n-grams, or in which the models are of
 /// different kinds.
 inline constexpr std::string_view other_pair_reason =
-    "it takes two models of stored rows, or two n-gram models: at a temperature of 0.1 and more, or both through "
+    "it needs two models of stored rows, or two n-gram models, either at a temperature of 0.1 or more, or both with "
     "top-k or top-p";
 
-/// Returns the reason against tables of this many bytes; empty if there is none.
+/// Returns the reason against tables of this many bytes; empty if they fit.
 std::optional<std::string> memory_reason(double bytes);
 
-/// Returns whether preparing the pair costs less than decoding `simulation` plainly. It depends on sizes
-/// only.
+/// Returns whether preparing the pair costs less than running `simulation` by sim/decode.hpp. It depends on
+/// sizes only.
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation);
 
 /// Rows that pairs for several rules share while they are in use (sim/fast/shared_rows.hpp).
@@ -54,8 +54,7 @@ std::shared_ptr<SharedRows> make_shared_rows();
 /// A pair prepared for a rule. The models must outlive it.
 class FastPair {
  public:
-  /// `fast_unsupported_reason` must be empty. Throws ModelError for n-gram models that turn out not to be
-  /// mixtures of their orders.
+  /// `fast_unsupported_reason` must be empty. Throws ModelError for n-gram models that NgramTable refuses.
   FastPair(const Model& target, const Model& draft, const AnyRule& rule);
   /// Prepares a pair as above, and shares the parts that do not depend on the rule.
   FastPair(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows);
@@ -72,9 +71,8 @@ class FastPair {
     return decoder_->decode(gamma, simulation, control, streams);
   }
 
-  /// Returns the tables of a pointwise rule over stored rows, which a GPU can decode, too; else null.
+  /// Returns the tables of a pointwise rule over stored rows, which a GPU can also decode; else null.
   const PreparedPair* stored() const { return stored_; }
-  /// Returns the rule of these tables.
   const PointwiseRules& stored_rule() const { return *rule_; }
 
   std::size_t bytes() const { return decoder_->bytes(); }

@@ -7,14 +7,14 @@ namespace speclab {
 std::optional<std::string> fast_quality_unsupported_reason(const Model& target, const Model& draft,
                                                            const AnyRule& rule,
                                                            const RuleQualityOptions& how) {
-  if (how.argmax_target) return "a target that means the argmax of its rows is compared by whole rows";
-  // N-grams visit the same contexts again and again, so the emitted distribution is computed once in each.
+  if (how.argmax_target) return "a target at temperature 0 is compared row by row";
+  // N-grams visit the same contexts repeatedly, so the emitted distribution is computed once in each.
   const bool found_by_context =
       rule->accepts_or_replaces() && reads_whole_rows(rule) && pair_kind(target, draft) == PairKind::ngrams;
   if (!how.lossless && !found_by_context)
-    return "the distribution that this lossy rule emits is read from whole rows";
+    return "this lossy rule's output distribution needs passes over the rows";
   if (!whole_rows_are_of(target, draft, rule)) {
-    return "it takes two models of stored rows or of n-grams, and a rule that reads rows through totals alone";
+    return "it needs two models of stored rows or two n-gram models, and a rule that reads rows only through sums of max(0, p - G q)";
   }
   return memory_reason(whole_row_bytes(target, draft, rule));
 }

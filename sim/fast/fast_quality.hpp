@@ -1,6 +1,6 @@
 // Decodes and measures a rule (sim/rule_quality.hpp) at a cost that does not grow with the vocabulary: total
-// variation and the optimal transport bound are functions of totals. The distribution that a lossy rule emits
-// is computed from whole rows, once in each context.
+// variation and the optimal transport bound are functions of totals. A lossy rule's output distribution is
+// computed from full rows, once in each context.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ struct HugePages {
     void* const memory = std::aligned_alloc(alignment, bytes);
     if (memory == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
-    // This is advice to the system. If it is ignored, the table is only slower.
+    // This is advice to the system; if ignored, the table is only slower.
     if (alignment == page) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
     return static_cast<T*>(memory);

@@ -25,18 +25,17 @@ class Counter {
   Counter(std::vector<std::uint64_t> thresholds, std::uint64_t seed)
       : seed_(seed), thresholds_(std::move(thresholds)), lengths_(thresholds_.size() + 1) {}
 
-  /// Counts rounds first..last-1 of a trial.
   void count(std::uint32_t trial, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t block = first / 2; block < (last + 1) / 2; block += width) {
       make_words(trial, block);
-      // Words outside the range become the largest number, which is below no threshold.
+      // Words outside the range become the largest number, which lies below no threshold.
       const std::uint64_t from = 2 * std::uint64_t{block};
       for (std::uint64_t i = from; i < first; ++i) word(i - from) = ~std::uint64_t{0};
       for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
         word(i - from) = ~std::uint64_t{0};
       }
-      // Thresholds never rise, so a word accepts as many tokens as it has thresholds above it (iid_accepted).
-      // Here one threshold is compared with all words at once.
+      // A word accepts as many tokens as thresholds lie above it (iid_accepted). Here one threshold is
+      // compared with all words at once.
       std::uint64_t before =
           std::min<std::uint64_t>(last, from + rounds_at_once) - std::max<std::uint64_t>(first, from);
       for (std::size_t k = 0; k < thresholds_.size(); ++k) {
@@ -48,7 +47,6 @@ class Counter {
     }
   }
 
-  /// Returns the number of rounds by accepted length.
   const std::vector<std::uint64_t>& lengths() const { return lengths_; }
 
  private:
@@ -88,7 +86,7 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simul
   outcome.batches.resize(cut.count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  // Rounds have no memory, so a trial may be cut anywhere.
+  // Rounds are independent, so a trial may be cut anywhere.
   for_each_index(piece_count(cut), [&](std::size_t index) {
     const Piece piece = piece_at(cut, index);
     if (!simulation.only.contains(piece.batch)) return true;

@@ -1,6 +1,6 @@
-// Runs many sequences in turns in one thread, so that the cache misses and slow instructions of one overlap
-// with the work of others, and so that their random numbers are made side by side. A sequence's result
-// depends on its trial only, not on the sequences beside it.
+// Interleaves many sequences in one thread, so that the cache misses and slow instructions of one overlap
+// with the work of others, and random numbers are computed in vectors. A sequence's result depends only on
+// its trial, not on the other sequences.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace speclab {
 
-/// Number of sequences that one thread runs in turns.
+/// Number of sequences that one thread interleaves.
 inline constexpr std::size_t default_streams = 32;
 inline constexpr std::size_t max_streams = 64;
 static_assert(default_streams % philox_batch == 0 && max_streams % philox_batch == 0);
@@ -41,7 +41,7 @@ struct Step {
 enum class StepOutcome : std::uint8_t {
   not_emitted = 0,  ///< continue with the state `no`
   emitted = 1,      ///< continue with the state `yes`
-  again = 2         ///< repeat the state, since this block gave no token
+  again = 2         ///< repeat the state: the block gave no token
 };
 
 /// The sequences of one thread. `Steps` is the pair of models, shared by all threads:
@@ -76,7 +76,6 @@ class InterleavedStreams {
     assert(1 <= streams && streams <= max_streams);
   }
 
-  /// Runs trials first..last-1.
   void run(std::uint32_t first, std::uint32_t last) {
     std::uint32_t waiting = first;
     while (active_ < streams_ && waiting < last) admit(waiting++);
@@ -175,7 +174,8 @@ class InterleavedStreams {
     goals_[stream] = next.goal;
   }
 
-  /// Adds the stream's work since its last goal to the batch. Returns false when the stream is done.
+  /// Adds the stream's work since its last goal (TrialGoal) to the batch. Returns false when the stream is
+  /// done.
   bool more(std::size_t stream) {
     control_.progress(round(stream) - since_[stream]);
     std::uint64_t* const lengths = &lengths_[stream * (gamma_ + 1)];
@@ -185,8 +185,7 @@ class InterleavedStreams {
       const std::scoped_lock lock(mutex_);
       outcome_.batches[batches_[stream]] += tally;
     }
-    // The control is also asked at the end of each trial, because trials can be many and shorter than a
-    // stretch.
+    // The control is also asked at the end of each trial, because trials can be many and short.
     if (!stopped_ && control_.stop()) stopped_ = true;
     if (stopped_ || round(stream) == simulation_.length) return false;
     set_goal(stream);

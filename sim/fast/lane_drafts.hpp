@@ -1,6 +1,6 @@
-// The drafted tokens of many sequences' rounds. A token is drafted only when its verification asks for it. It
-// is drawn by the first word of the last block of its site (Use::draft and its node), and its acceptance draw
-// is the second word. A sibling that repeats an earlier one is drawn again with the site's next block.
+// The drafted tokens of many sequences, here called lanes. A token is drafted only when its verification
+// requests it. The first word of a block at its site (Use::draft and its node) draws it, and the second word
+// makes its acceptance draw. A sibling that repeats an earlier one is drawn again with the site's next block.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,13 @@
 
 namespace speclab {
 
-/// The current position of a sequence.
 struct LanePlace {
   std::uint32_t trial = 0;
   std::uint32_t round = 0;
   std::uint32_t context = 0;
 };
 
-/// `Rows` is as in sim/fast/whole_row_decoder.hpp.
+/// `Rows` is the pair of models (sim/fast/whole_row_decoder.hpp).
 template <class Rows>
 class LaneDrafts {
  public:
@@ -55,7 +54,6 @@ class LaneDrafts {
   std::size_t nodes() const { return nodes_; }
   const DraftTree& tree() const { return shape_.tree; }
 
-  /// Begins a round at the lane's current position.
   DraftedNodes<double> begin(std::size_t lane) {
     const std::size_t first = lane * nodes_;
     std::copy(undrafted_.begin(), undrafted_.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(first));
@@ -104,7 +102,7 @@ class LaneDrafts {
   }
 
   /// Drafts the tokens that verification did not examine, if the draft may run out of siblings: only drawing
-  /// them shows how many there are.
+  /// them determines their number.
   void complete(const std::vector<std::size_t>& lanes, DrawBlocks& blocks) {
     if (!can_run_out_) return;
     do {
@@ -158,8 +156,7 @@ class LaneDrafts {
     return false;
   }
 
-  /// Draws siblings again that repeat an earlier one, and computes the draft's remaining probability before
-  /// each.
+  /// Redraws siblings that repeat an earlier one, and computes the draft's remaining probability before each.
   void settle_siblings(DrawBlocks& blocks) {
     const auto repeated = [this](std::size_t i) {
       return drawn_before(wanted_[i].first, wanted_[i].second, draws_[i].token);
@@ -176,8 +173,8 @@ class LaneDrafts {
   }
 
   /// Returns the sum of the draft's row without the siblings before `node`: 1 minus their probabilities, or,
-  /// where this difference would have few digits left, a sum over the row. Draws by passes are frequent
-  /// there, too.
+  /// where this difference would lose its digits, a sum over the row. (Draws there are mostly by passes,
+  /// too.)
   double left_before(std::size_t lane, std::int32_t node, std::uint32_t context) const {
     constexpr double least_difference = 0x1p-20;
     double left = 1;
@@ -214,7 +211,7 @@ class LaneDrafts {
   std::vector<std::uint32_t> nexts_;
   std::vector<std::uint64_t> words_;
 
-  // Scratch of one turn.
+  // Scratch.
   std::vector<RowDraw> draws_;
   std::vector<std::pair<std::size_t, std::int32_t>> wanted_;
   std::vector<std::size_t> again_;

@@ -1,4 +1,4 @@
-// Makes tallies from rounds when only their lengths are known.
+// Makes tallies from the accepted lengths of rounds.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Lists the tokens of one model of a pair of n-gram models in falling order of probability, for rules that
-// look at a context's likeliest tokens. A context stores the order of its own tokens only. The others follow
-// the order of the shorter context, because backing off multiplies them all by one factor.
+// Lists the tokens of one model of a pair of n-gram models by descending probability, for rules that need a
+// context's likeliest tokens. A context stores the order of its listed tokens only. The others keep the order
+// of the shorter context, because backing off multiplies them all by one factor.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ class LikelyTokens {
   }
 
   Likeliest likeliest(std::uint32_t context) const;
-  /// Calls visit(token) for the tokens of a context's row with a probability of at least `bar`, in falling
+  /// Calls visit(token) for the tokens of a context's row with a probability of at least `bar`, in descending
   /// order.
   template <class Visit>
   void visit_from(std::uint32_t context, double bar, const Visit& visit) const {
@@ -48,8 +48,8 @@ class LikelyTokens {
       return true;
     });
   }
-  /// Calls more(token, probability) for the row's tokens in falling order until it returns false. Among equal
-  /// ones the lower id comes first.
+  /// Calls more(token, probability) for the row's tokens in descending order until it returns false. Among
+  /// equal ones the lower id comes first.
   template <class More>
   void for_each_in_order(std::uint32_t context, const More& more) const;
 
@@ -59,8 +59,8 @@ class LikelyTokens {
 
   const NgramTable& table_;
   Side side_;
-  BigTable<std::uint64_t> starts_;  ///< start of each context, and an end
-  BigTable<std::uint32_t> places_;  ///< places of tokens in the blocks of their contexts
+  BigTable<std::uint64_t> starts_;  ///< start of each context's places, and the end of the last
+  BigTable<std::uint32_t> places_;  ///< slots of tokens in their contexts' blocks
 };
 
 template <class More>

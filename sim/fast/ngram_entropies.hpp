@@ -1,4 +1,4 @@
-// Entropies of the target's rows in a pair of n-gram models. Each is computed when it is first needed.
+// Entropies of the target's rows in a pair of n-gram models, computed at first use.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,12 @@ class NgramEntropies {
   static double bytes_for(double contexts) { return contexts * sizeof(std::atomic<double>); }
   std::size_t bytes() const { return kept_.size() * sizeof(std::atomic<double>); }
 
-  /// Returns sum p ln p, computed from that of the suffix, recursively. It is a function of the context only,
-  /// so any thread may compute it.
+  /// Returns sum p ln p, computed recursively from that of the suffix. It depends only on the context, so any
+  /// thread may compute it.
   double minus_entropy(std::uint32_t context) const;
 
  private:
-  static constexpr double unknown = 1;  ///< marks an unknown value, because a sum is at most 0
+  static constexpr double unknown = 1;  ///< marks an unknown value; sums are at most 0
 
   const NgramRows& rows_;
   mutable std::vector<std::atomic<double>> kept_;

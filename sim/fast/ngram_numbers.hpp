@@ -1,5 +1,5 @@
-// Computes the numbers of rules that decide position by position (core/rules/by_position.hpp) for n-gram rows
-// without a pass over them: from the likeliest tokens and from totals.
+// Computes the PositionNumbers of ByPosition rules (core/rules/by_position.hpp) for n-gram rows without a
+// pass over them: from the likeliest tokens and from totals.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// Records which lookups a rule uses, so that they can be prepared. The rule is asked for its numbers without
-/// any row.
+/// Records which lookups a rule uses, so that they can be prepared. The rule's `numbers` runs once on
+/// placeholder values, without any row.
 class AskedLookups final : public RowLookups {
  public:
   explicit AskedLookups(const AnyPositionRule& rule) { rule.numbers<RowLookups>(*this); }
@@ -65,7 +65,7 @@ class NgramNumbers {
     return bytes;
   }
 
-  /// Returns the numbers of the rows after a context; empty if they take a pass.
+  /// Returns the PositionNumbers of a context; empty if they take a pass.
   std::optional<PositionNumbers<double>> find(std::uint32_t context) const {
     const Lookups rows(*this, context);
     const PositionNumbers<double> here = rule_.numbers<RowLookups>(rows);
@@ -100,8 +100,8 @@ class NgramNumbers {
     double smallest_ratio() const override {
       return std::min(1.0, 1 / numbers_.rows_.largest_ratio(context_));
     }
-    /// Returns 1 minus the draft's probability of the tokens with p >= bar. If so little is left that
-    /// rounding would show, sets `missing`, and a pass computes the numbers.
+    /// Returns 1 minus the draft's probability of the tokens with p >= bar. If rounding would show in the
+    /// difference, sets `missing`, and a pass computes the numbers.
     double draft_below(double bar) const override {
       constexpr double least = 1e-6;
       double below = 1;

@@ -1,5 +1,6 @@
-// Steps of fast rounds over a pair of back-off n-gram models. A step reads a few slots, and each slot names
-// the next. The prefetches ask for them one after the other, so that all streams wait for memory at once.
+// Steps of fast rounds over a pair of back-off n-gram models. A step reads a few slots, each of which names
+// the next. Prefetches request them one after the other, so that all streams wait for memory at the same
+// time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class NgramPairDecoder {
     std::uint64_t overlap = 0;
     const NgramTable::Slot* slot = nullptr;
     NgramTable::Outcome drawn{};
-    /// The place in the context's own block of a token that was drawn in a suffix.
+    /// For a token drawn in a suffix, its slot in the context's own block.
     std::uint32_t listed = NgramTable::nowhere;
   };
   static constexpr int prefetches = 3;
@@ -95,7 +96,7 @@ class NgramPairDecoder {
         }
         word = *kept;
       }
-      work.reads += 2;  // reads the place in the context's own block, and the slot or the probabilities there
+      work.reads += 2;  // reads the slot's token in the context's own block, and its probabilities
       if (cursor.listed != NgramTable::nowhere) {
         drawn = cursor.slot->own;
         accepts = bernoulli_bits_of(word) < drawn.acceptance;

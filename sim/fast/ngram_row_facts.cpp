@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Looks at the lists of a context and of its suffixes. Each is in increasing order of the ratio, so that
-/// only its last token counts that no longer context lists.
+/// Searches the lists of a context and of its suffixes. Each is in ascending order of the ratio, so only its
+/// last token that no longer context lists matters.
 double NgramRows::largest_ratio(std::uint32_t context) const {
   double largest = 0;
   double weight = 1;

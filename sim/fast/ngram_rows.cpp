@@ -283,7 +283,7 @@ bool NgramRows::listed_above(std::uint32_t context, std::uint32_t drawn_in, Toke
 }
 
 void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const {
-  /// A list of the envelope, with the entry from which it counts, and its weight.
+  /// A list of the envelope, its first entry with p / q above the bound, and its weight.
   struct Part {
     std::uint32_t context;
     double scale;

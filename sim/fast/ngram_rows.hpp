@@ -1,13 +1,13 @@
-// The rows of a pair of back-off n-gram models, for rules that read whole rows
-// (sim/fast/whole_row_decoder.hpp), in memory proportional to the n-grams.
+// The rows of a pair of back-off n-gram models, for rules that read full rows
+// (sim/fast/whole_row_decoder.hpp), in memory proportional to the number of n-grams.
 //
-// Let d be a context, c its longest known suffix, and b_t and b_q the weights of backing off in the two
-// models. The rows differ from b_t p_c and b_q q_c at the listed tokens only, so that
+// Let d be a context, c its longest known suffix, and b_t and b_q the back-off weights of the two models. The
+// rows differ from b_t p_c and b_q q_c at the listed tokens only, so that
 //     T_d(G) = sum over listed of (p_d - G q_d)+ + b_t [T_c(G') - sum over listed of (p_c - G' q_c)+],
 // G' = G b_q / b_t: two searches in short lists for each length, down to the empty context. To draw from (p_d
-// - G q_d)+, the second sum in the bracket is left out. One of the lists, d's or a shorter context's, is
-// chosen in proportion to its sum, and a token is drawn from it. If a longer context lists the token, the
-// draw is repeated: this is rejection sampling, with 1.0 to 1.3 draws on average on text.
+// - G q_d)+, the second sum in the bracket is left out: a list, d's or a shorter context's, is chosen in
+// proportion to its sum, and a token is drawn from it. If a longer context lists the token, the draw is
+// repeated (rejection sampling, 1.0 to 1.3 draws on average on text).
 #pragma once
 
 #include <algorithm>
@@ -51,17 +51,16 @@ class NgramRows {
     __builtin_prefetch(&nodes_[context]);
     __builtin_prefetch(&table_.context(context));
   }
-  /// Returns the overlap of a context's rows, in units of Tally::quantum. It is computed when it is first
-  /// needed.
+  /// Returns the overlap of a context's rows, in units of Tally::quantum, computed at first use.
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // TableRows explains the functions that follow.
+  // TableRows documents the following functions.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
   void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
   double total(std::uint32_t context, double scale, double& draft) const;
-  /// Returns the weight of backing off from a context in a model.
+  /// Returns a model's back-off weight in a context.
   double back_off(std::uint32_t context, Side side) const {
     const Node& node = nodes_[context];
     return side == target_side ? node.target_back_off : node.draft_back_off;

@@ -19,21 +19,20 @@ namespace speclab {
 
 namespace {
 
-/// Returns the bits of a block with room for the followers and the way to the suffix. Small blocks may be
-/// full; in larger ones one slot in five stays empty, so that searches end.
+/// Returns the bits of a block with room for the followers and the outcome `shorter`. Small blocks may be
+/// full; in larger ones one slot in five stays empty, so that searches are short.
 int block_bits(std::size_t followers) {
   const std::size_t taken = followers + 1;
   return alias_bits(taken <= 8 ? taken : (taken * 5 + 3) / 4);
 }
 
-/// A bracket below minus this share of the listed probability is not explained by the rounding of a file's
-/// digits.
+/// A bracket below minus this share of the listed probability is not due to the rounded digits of a file.
 constexpr double rounding = 1e-6;
 
 /// Returns whether a follower's bracket is negative.
 bool below_back_off(double listed, double backed_off) { return listed - backed_off < -rounding * listed; }
 
-/// If more draws than this are needed for one that is kept, the whole rows of the plain engine are as fast.
+/// If more draws than this are needed for one that is kept, sim/decode.hpp is as fast.
 constexpr double max_draws = 256;
 
 constexpr double unlisted = -1;
@@ -133,18 +132,18 @@ struct NgramTable::Builder {
     }
   }
 
-  /// A token that is not listed leads to the same context as from the suffix. This is only right if no longer
-  /// context ends in that token, so it is checked.
+  /// An unlisted token leads to the same context as from the suffix. This is right only if no longer context
+  /// ends in that token, which this function checks.
   void check_prefix(Side side, int length, PackedNgram key) const {
     if (length < 2) return;
     if (const auto prefix = models[side]->position(length - 1, packing().context(key))) {
       const auto followers = known(side, length - 1, *prefix).tokens;
       if (std::binary_search(followers.begin(), followers.end(), packing().last(key))) return;
     }
-    throw ModelError("an n-gram model knows a context whose beginning does not list its last token");
+    throw ModelError("an n-gram model has a context that is not a listed n-gram itself");
   }
 
-  /// The block of one context while it is built, indexed by place.
+  /// The block of one context under construction, indexed by slot.
   struct Block {
     std::array<std::vector<double>, 2> weights;
     std::vector<std::uint32_t> next;
@@ -173,7 +172,7 @@ struct NgramTable::Builder {
     }
   }
 
-  /// Sets the slots of a block whose tokens are in place.
+  /// Fills the slots of a block whose tokens are assigned.
   void set_slots(std::uint32_t at, Block& block) {
     const Context& context = table.contexts_[at];
     const auto size = std::uint32_t{1} << context.bits;
@@ -189,7 +188,7 @@ struct NgramTable::Builder {
     }
     for (const Side side : {target_side, draft_side}) {
       if (context.longest[side] != at) continue;  // this row is never drawn from
-      if (!(totals[at][side] > 0)) throw ModelError("a context of an n-gram model has no probability mass");
+      if (!(totals[at][side] > 0)) throw ModelError("the row of a context of an n-gram model sums to 0");
       build_alias(block.weights[side], block.alias, block.scratch);
       for (std::uint32_t i = 0; i < size; ++i) {
         slots[side][i].cut = block.alias[i].cut;
@@ -266,8 +265,8 @@ struct NgramTable::Builder {
     for (const Side side : {target_side, draft_side}) {
       if (totals[at][side] * context.scale[side] > max_draws) {
         throw ModelError(
-            fmt::format("an n-gram model lists n-grams so far below their back-off that fewer "
-                        "than one draw in {} would be kept",
+            fmt::format("an n-gram model lists n-grams so far below their back-off probability that "
+                        "rejection sampling would keep fewer than one draw in {}",
                         max_draws));
       }
     }

@@ -5,13 +5,13 @@
 // c') for the others, where c' is the longest known suffix of c,
 //     P(w | c) = [listed(w) - backoff(c) P(w | c')] + backoff(c) P(w | c')
 // and the bracket counts for followers only. In interpolated models the bracket is the discounted count,
-// hence not negative, and an alias table over the followers and "continue in c'" draws from the row. Where
-// the bracket is negative, as in Katz models or pruned ones, it has weight 0 in the alias table. A draw of w
-// that comes from c' is then kept with probability listed(w) / (backoff(c) P(w | c')), or else the draw
-// restarts in the longest context: rejection sampling, at each length that lists w.
+// hence not negative, and an alias table over the followers and "continue in c'" draws from the row. A
+// negative bracket, as in Katz or pruned models, has weight 0 in the alias table. A draw of w that comes from
+// c' is then kept with probability listed(w) / (backoff(c) P(w | c')), or else the draw restarts in the
+// longest context: rejection sampling, at each length that lists w.
 //
-// The contexts are those that either model knows. A token leads from a context to the longest one in which
-// the extended text ends, like the transitions of the automaton of Aho and Corasick.
+// The contexts are those that either model knows. A token leads from a context to the longest context that is
+// a suffix of the extended text, as in the automaton of Aho and Corasick.
 #pragma once
 
 #include <array>
@@ -31,12 +31,10 @@
 
 namespace speclab {
 
-/// The two models of a pair.
 enum Side : std::uint8_t { target_side = 0, draft_side = 1 };
 
 class NgramTable {
  public:
-  /// The outcome of a draw.
   struct Outcome {
     Token token;         ///< `shorter` (continue in the suffix), or a follower in either model
     std::uint32_t next;  ///< the context after the token
@@ -44,8 +42,8 @@ class NgramTable {
     std::uint32_t acceptance;
   };
 
-  /// A slot of a context's block in a model's alias table, with the data for both branches. The slot's own
-  /// outcome is the follower that an open-addressing table has in this place.
+  /// A slot of a context's block in a model's alias table, with the data for both branches. The block is also
+  /// an open-addressing table of the followers: the slot's own outcome is the follower stored there.
   struct Slot {
     std::uint32_t cut;
     Outcome own;
@@ -62,10 +60,10 @@ class NgramTable {
   struct Context {
     std::uint64_t first;  ///< start of its block, which has 2^bits slots
     std::int16_t bits;
-    /// Whether some of the model's draws here, or in a suffix, are rejected.
+    /// Whether some of the model's draws are rejected, here or in a suffix.
     std::array<bool, 2> rejects;
     std::uint32_t suffix;           ///< the longest proper suffix that is a context
-    std::array<double, 2> backoff;  ///< 1 if the model does not know the context
+    std::array<double, 2> backoff;  ///< back-off weight by side; 1 if the model does not know the context
     std::array<double, 2> scale;    ///< scale of the model's row here
     /// The longest suffix that the model knows, which may be the context itself: its draws start there.
     std::array<std::uint32_t, 2> longest;
@@ -73,9 +71,8 @@ class NgramTable {
     std::array<std::uint32_t, 2> below;
   };
 
-  /// Throws ModelError for models that know a context whose beginning does not list its end, or that keep
-  /// fewer than one draw in 256 in some context, and for 2^32 contexts or more. Both models must have one
-  /// vocabulary.
+  /// Throws ModelError for models with a context that is not a listed n-gram itself, or that keep fewer than
+  /// one draw in 256 in some context, and for 2^32 contexts or more. Both models must have one vocabulary.
   template <PointwiseRule Rule>
   NgramTable(const NgramModel& target, const NgramModel& draft, const Rule& rule)
       : NgramTable(
@@ -97,12 +94,12 @@ class NgramTable {
   /// Returns the block of a context in a model's alias tables.
   const Slot* block(const Context& context, Side side) const { return slots_[side].data() + context.first; }
 
-  /// Returns the place where the search for a token starts.
+  /// Returns the slot where the search for a token starts.
   const Token& home(const Context& context, Token token) const {
     return tokens_[context.first + home_of(context, token)];
   }
 
-  /// Returns the place in the context's block of a token that this context itself lists, or `nowhere`.
+  /// Returns the slot in the context's block of a token that this context itself lists, or `nowhere`.
   static constexpr std::uint32_t nowhere = 0xffffffff;
   std::uint32_t place(const Context& context, Token token) const {
     std::uint32_t at = home_of(context, token);
@@ -114,7 +111,7 @@ class NgramTable {
     return nowhere;
   }
 
-  /// Returns the probabilities of the token in a place of a context's block.
+  /// Returns the probabilities of the token in a slot of a context's block.
   const Probabilities& probabilities(const Context& context, std::uint32_t place) const {
     return probabilities_[context.first + place];
   }
@@ -136,22 +133,21 @@ class NgramTable {
     return find_below(here.suffix, token, {here.scale[0] * here.backoff[0], here.scale[1] * here.backoff[1]});
   }
 
-  /// Returns the tokens of a context's block by place: `empty`, `shorter`, or a token that it lists.
+  /// Returns the tokens of a context's block by slot: `empty`, `shorter`, or a listed token.
   std::span<const Token> places(const Context& context) const {
     return {&tokens_[context.first], std::size_t{mask(context)} + 1};
   }
 
-  /// Returns the share of draws to keep for a token that was drawn in `drawn_in`, on the way down from
-  /// `longest`. The model must know both contexts.
+  /// Returns the probability of keeping a token that was drawn in `drawn_in`, a suffix of `longest`. The
+  /// model must know both contexts.
   double kept_share(std::uint32_t longest, std::uint32_t drawn_in, Token token, Side side) const;
-  /// Decides by the number of `word` whether such a draw is kept. Returns a word that is uniform again; empty
-  /// if the draw is rejected.
+  /// Decides by `word` whether such a draw is kept. Returns a new uniform word; empty if the draw is
+  /// rejected.
   std::optional<std::uint64_t> word_if_kept(std::uint32_t longest, std::uint32_t drawn_in, Token token,
                                             Side side, std::uint64_t word) const;
 
   std::uint32_t context_of(std::span<const Token> tokens) const;
 
-  /// Fills `row` with a model's whole row.
   void fill_row(std::uint32_t at, Side side, std::span<double> row) const;
 
  private:
@@ -165,8 +161,8 @@ class NgramTable {
 
   static std::uint32_t mask(const Context& context) { return (std::uint32_t{1} << context.bits) - 1; }
 
-  /// An odd factor permutes the ids modulo a power of two: the empty context, which lists them all, has no
-  /// collisions, and frequent words, which have neighbouring ids, are spread over a block.
+  /// An odd factor permutes the ids modulo a power of two, so that the empty context, which lists all ids,
+  /// has no collisions, and frequent words, which have neighbouring ids, are spread over a block.
   static std::uint32_t home_of(const Context& context, Token token) {
     constexpr std::uint32_t golden = 0x9E3779B1;  // 2^32 / golden ratio
     return (static_cast<std::uint32_t>(token) * golden) & mask(context);

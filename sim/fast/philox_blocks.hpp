@@ -1,4 +1,4 @@
-// Philox for many sites at once: the same bits as `Philox`, in vectors of the processor's width.
+// Philox for many sites at once: the same bits as `Philox`, by vector instructions.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A pair of stored tables with the slots of all their contexts (core/fast/sampling_slots.hpp), for
+// A pair of stored tables with the sampling slots of all contexts (core/fast/sampling_slots.hpp), for
 // core/fast/prepared_pair_step.hpp.
 #pragma once
 

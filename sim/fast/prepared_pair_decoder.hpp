@@ -1,5 +1,5 @@
-// Steps of fast rounds over a pair of stored tables: core/fast/prepared_pair_step.hpp for many sequences in
-// turns.
+// Steps of fast rounds over a pair of stored tables: core/fast/prepared_pair_step.hpp for interleaved
+// sequences.
 #pragma once
 
 #include <cstdint>

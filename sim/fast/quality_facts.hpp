@@ -1,5 +1,5 @@
-// Facts about a context for measuring a rule (sim/rule_quality.hpp). Only the distribution that a lossy rule
-// emits takes a pass over the rows.
+// Facts about a context for measuring a rule (sim/rule_quality.hpp). Only a lossy rule's output distribution
+// takes a pass over the rows.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// The facts of one run, in units of ContextSum::quantum. Slow ones are stored by context. They are functions
-/// of the context only, so any thread may compute them.
+/// The facts of one run, in units of ContextSum::quantum. Slow ones are stored by context. They depend only
+/// on the context, so any thread may compute them.
 template <class Rows>
 class QualityFacts {
  public:
@@ -30,8 +30,8 @@ class QualityFacts {
         distances_(lossless ? 0 : rows.contexts()) {}
 
   bool lossless() const { return lossless_; }
-  /// Returns the total variation between the distribution that a lossy rule emits at a position and the
-  /// target, by passes over the rows.
+  /// Returns the total variation between a lossy rule's output distribution at a position and the target, by
+  /// passes over the rows.
   std::uint64_t distance(std::uint32_t context) const {
     return kept(distances_[context], [&] {
       thread_local QualityScratch scratch;
@@ -47,7 +47,6 @@ class QualityFacts {
     const std::uint64_t whole = ContextSum::quanta_of(1);
     return whole - std::min(whole, rows_.overlap_quanta(context));
   }
-  /// Returns the optimal transport bound.
   std::uint64_t bound(std::uint32_t context) const {
     if (drafts_ == 1) return rows_.overlap_quanta(context);
     return kept(bounds_[context], [&] {

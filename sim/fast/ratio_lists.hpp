@@ -1,8 +1,8 @@
-// Lists of tokens in the order of target over draft, with sums. One binary search gives
+// Lists of tokens by ascending target / draft, with suffix sums. One binary search gives
 //     T(G) = sum (p - G q)+
 // over a list: the terms above 0 are those from the first token with p / q > G on, so that T(G) = P - G Q
-// with P and Q summed from there. A second search draws from (p - G q)+. Searches of many lists take their
-// steps in turn, so that they wait for memory together.
+// with P and Q summed from there. A second search draws from (p - G q)+. Searches of many lists are
+// interleaved, so that they wait for memory at the same time.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,13 @@
 
 namespace speclab {
 
-/// A token and its probabilities in two rows.
 struct PairedProbability {
   Token token;
   double target;
   double draft;
 };
 
-/// The place of a list: entries first..first+size-1, and one entry after them that ends its searches.
+/// The range of a list: entries first..first+size-1, and one entry after them that ends its searches.
 struct RatioList {
   std::uint64_t first = 0;
   std::uint32_t size = 0;
@@ -32,8 +31,8 @@ struct RatioList {
 
 /// One search in flight.
 struct RatioSearch {
-  std::uint64_t at;    ///< lower end of the entries that may be the answer
-  std::uint32_t left;  ///< the answer is at most this many entries further
+  std::uint64_t at;    ///< first entry that may be the answer
+  std::uint32_t left;  ///< number of later entries that may be the answer
   double scale;        ///< G
   double goal = 0;
 };
@@ -64,9 +63,9 @@ class RatioLists {
     });
     for (const RatioSearch& search : searches) __builtin_prefetch(&sums_[search.at]);
   }
-  /// Continues where find_above ended: moves each search on to the last entry from which the sum over the
-  /// rest of the list still exceeds `goal`. goal must be below the sum from the search's entry on. If goal is
-  /// uniform below that sum, this draws a term of (p - scale q)+.
+  /// Continues where find_above ended: moves each search to the last entry whose sum to the end of the list
+  /// exceeds `goal`, which must be below the sum at the search's entry. If goal is uniform below that sum,
+  /// this draws from (p - scale q)+.
   void find_drawn(std::span<RatioSearch> searches) const {
     for (RatioSearch& search : searches) {
       ++search.at;  // the first entry is above the goal
@@ -120,8 +119,8 @@ class RatioLists {
     for (int step = std::bit_width(longest); step > 0; --step) {
       for (RatioSearch& search : searches) {
         const std::uint32_t half = search.left / 2;
-        // A search without entries left is at the answer, which is not before itself. The step is arithmetic
-        // without branches, because its direction is random.
+        // A search without entries left has found its answer. Branchless, because the direction of a step is
+        // random.
         const auto beyond = static_cast<std::uint32_t>(before(search, search.at + half)) & (search.left > 0);
         search.at += beyond * (half + 1);
         search.left = beyond * (search.left - half - 1) + (1 - beyond) * half;

@@ -1,4 +1,4 @@
-// Draws from rows and totals over rows, for many sequences at once, with their random numbers.
+// Draws from rows, and totals over rows, for many sequences at once.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct RowDraw {
   }
 };
 
-/// sum (p - scale q)+ in a context, and sum q over its terms above 0, which is minus its derivative.
+/// sum (p - scale q)+ in a context, and minus its derivative, the sum of q over its positive terms.
 struct ContextTotal {
   std::uint32_t context;
   double scale;
@@ -75,7 +75,6 @@ class DrawBlocks {
   FastWork work;
   std::vector<std::uint32_t> active;  ///< scratch for the functions that draw
 
-  /// Makes all of `count` draws active.
   void activate(std::size_t count) {
     active.resize(count);
     for (std::size_t i = 0; i < count; ++i) active[i] = static_cast<std::uint32_t>(i);
@@ -88,11 +87,11 @@ class DrawBlocks {
   std::vector<std::uint32_t> words_;
 };
 
-/// Maximum number of draws at one site; then a pass over the row removes the tokens that may not be drawn.
+/// Maximum number of draws at one site; then a pass draws from the row without the forbidden tokens.
 inline constexpr std::uint32_t max_redraws = 64;
 
-/// Repeats draws whose token may not be drawn, each with its site's next block: refused(i) says so for
-/// draws[i]. `again` receives the draws that are still refused at the end.
+/// Repeats the draws with refused(i), each with its site's next block. `again` receives those still refused
+/// at the end.
 template <class Rows, class Refused>
 void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, const Refused& refused,
                     std::vector<std::size_t>& again, DrawBlocks& blocks) {

@@ -1,4 +1,4 @@
-// Shares the rows of pairs of models, which do not depend on the rule, between several rules.
+// Shares the rows of a pair of models between several rules; they do not depend on the rule.
 #pragma once
 
 #include <map>
@@ -13,9 +13,8 @@
 
 namespace speclab {
 
-/// Rows are made at the first request, and shared by all requests while somebody holds them. The rows made
-/// last are kept, so that pairs of the same models need not be alive at the same time. The models must
-/// outlive them.
+/// Rows are made at the first request and shared while any caller holds them. The last made rows are kept,
+/// for later pairs of the same models. The models must outlive them.
 class SharedRows {
  public:
   /// Returns the rows of two tables, two n-gram models, or two n-gram models with sampling options. Throws
@@ -26,7 +25,7 @@ class SharedRows {
     auto& known = std::get<Known<Rows>>(known_)[{&target, &draft}];
     std::shared_ptr<const Rows> rows = known.lock();
     if (!rows) {
-      last_.reset();  // frees memory before new rows take some
+      last_.reset();  // frees memory before new rows are made
       known = rows = std::make_shared<const Rows>(target, draft);
     }
     last_ = rows;

@@ -1,5 +1,5 @@
-// The rows of a pair of stored tables, for rules that read whole rows (sim/fast/whole_row_decoder.hpp): alias
-// tables for draws and, for each context, its tokens in the order of target over draft.
+// The rows of a pair of stored tables, for rules that read full rows (sim/fast/whole_row_decoder.hpp): alias
+// tables for draws, and each context's tokens by ascending target / draft.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ class TableRows {
   double total(std::uint32_t context, double scale, double& draft) const {
     return lists_.total(list(context), scale, &draft);
   }
-  /// Returns a model's whole row, a view of its own storage.
+  /// Returns a model's row, a view of its own storage.
   Row row(std::uint32_t context, Side side, std::vector<double>&) const {
     return models_[side]->row(context % models_[side]->contexts());
   }

@@ -14,11 +14,9 @@ namespace speclab {
 /// (p - G q)+ and sets `draft` to the sum of q over the tokens with p / q > G; rows sum to 1.
 ///
 /// The bound is 1 + min (P - Q^k) over the prefixes of the ratio order. P and Q are the probabilities of the
-/// prefix up to ratio G: 1 - T(G) - G draft, and 1 - draft. Ratios above k only raise it. Between two
-/// prefixes, P lies above two lines: one through the first prefix with the smaller ratio as slope, one
-/// through the second with the larger ratio. These lines minus Q^k are concave between their ends and their
-/// intersection. An interval is therefore searched only if its intersection is below the least value so far.
-/// It is split at its secant, which is the ratio of its tokens if it has only one.
+/// prefix up to ratio G: 1 - T(G) - G draft, and 1 - draft. Ratios above k only raise it.
+/// core/fast/fast_transport.hpp has the bound by which an interval of ratios is skipped. An interval is split
+/// at its secant, which is the ratio of its tokens if they share one.
 template <class Total>
 double transport_bound(const Total& total, std::int32_t drafts) {
   struct Prefix {

@@ -1,4 +1,4 @@
-// Divides trials among threads, which decode several trials at once, and decides when they report.
+// Divides trials among threads, each of which decodes several trials at once, and decides when they report.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace speclab {
 
-/// The next round at which a trial stops and reports, and the batch to which its rounds until then belong.
+/// The next round at which a trial reports its counts, and the batch of the rounds until then.
 struct TrialGoal {
   std::uint32_t batch;
   std::uint32_t goal;
 };
 
-/// Returns the next end of a batch, of the trial, or of a stretch: at most `stretch` rounds may pass between
-/// two calls of `Control`.
+/// Returns the next end of a batch or of the trial, at most `stretch` rounds away, so that `Control` is
+/// called that often.
 inline TrialGoal next_goal(const SimulationSize& simulation, std::uint32_t trial, std::uint32_t round,
                            std::uint32_t stretch) {
   const std::uint64_t start = std::uint64_t{trial} * simulation.length;

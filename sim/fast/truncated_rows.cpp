@@ -41,7 +41,7 @@ const NgramModel* TruncatedRows::ngram_of(const Model& model) {
   const AdjustedModel* sampled = model.sampled();
   if (sampled == nullptr || sampled->base.ngram() == nullptr) return nullptr;
   const Adjustment& how = sampled->how;
-  // A temperature applies to the tokens that top-k keeps; without top-k it applies to whole rows.
+  // A temperature applies to the tokens that top-k keeps; without top-k it applies to the full row.
   const bool by_top_k = how.top_k > 0 && how.top_k < model.vocab();
   const bool by_top_p = how.top_p < 1 && how.temperature == 1;
   return how.temperature == 0 || by_top_k || by_top_p ? sampled->base.ngram() : nullptr;
@@ -83,7 +83,7 @@ void TruncatedRows::retain(std::uint32_t context, Side side,
     double total = 0;
     for (const auto& [token, probability] : retained) total += probability;
     for (auto& [token, probability] : retained) probability /= total;
-    // Removes the last tokens, to which a low temperature leaves no probability.
+    // Removes tokens whose probability a low temperature has rounded to 0.
     while (!(retained.back().second > 0)) retained.pop_back();
   };
   const auto most = static_cast<std::size_t>(kept_tokens(how, vocab()));
@@ -197,7 +197,7 @@ void TruncatedRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) 
     const double total = from < all.size() ? rest(all[from]) : 0;
     if (!(total > 0)) {
       ++draw.attempt;
-      // Uses its own blocks, because those of the other draws are still read.
+      // Uses separate blocks, because those of the other draws are still needed.
       DrawBlocks again(blocks.seed());
       this->draw(target_side, {&draw, 1}, again);
       blocks.work += again.work;

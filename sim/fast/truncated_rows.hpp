@@ -1,7 +1,7 @@
-// The rows of a pair of n-gram models with top-k or top-p, for rules that read whole rows
-// (sim/fast/whole_row_decoder.hpp). A row keeps few tokens, and the order of the n-grams gives them without a
-// pass over the vocabulary. A context's tokens are computed when they are first needed, and stored while
-// there is memory for them; the others are computed again.
+// The rows of a pair of n-gram models with top-k or top-p, for rules that read full rows
+// (sim/fast/whole_row_decoder.hpp). A row retains few tokens, which LikelyTokens finds without a pass over
+// the vocabulary. A context's tokens are computed at first use and stored until the memory limit is reached,
+// else computed again.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ namespace speclab {
 
 class TruncatedRows {
  public:
-  /// Returns the n-gram model under sampling options that keep few of its tokens; null for other models, and
-  /// if the options keep all tokens.
+  /// Returns the n-gram model inside an AdjustedModel with top-k, top-p or temperature 0; null for other
+  /// models.
   static const NgramModel* ngram_of(const Model& model);
 
   /// Takes two models for which `ngram_of` is not null; they must outlive it. Throws ModelError for models
@@ -49,7 +49,7 @@ class TruncatedRows {
   void prefetch(std::uint32_t context) const { __builtin_prefetch(&kept_[context]); }
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // TableRows explains the functions that follow.
+  // TableRows documents the following functions.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
@@ -65,7 +65,7 @@ class TruncatedRows {
     std::array<double, 2> probability;
     std::array<double, 2> sum;
   };
-  /// Tokens of a context, in increasing order of target / draft; equal ratios are ordered by token.
+  /// Tokens of a context by ascending target / draft; equal ratios are ordered by token.
   using Entries = std::vector<Entry>;
 
   Entries found(std::uint32_t context) const;

@@ -1,11 +1,11 @@
-// Runs rounds of rules that read whole rows for many sequences at once: the program of
-// core/fast/whole_row_round.hpp. All sequences of a thread continue until each waits for drafted tokens or a
-// total. These are then found for all of them together, and last tokens are also drawn together, so that all
-// sequences wait for memory at the same time. A sequence's result depends on its trial only.
+// Runs rounds of rules that read full rows (core/fast/whole_row_round.hpp) for many sequences at once. All
+// sequences of a thread continue until each waits for drafted tokens or a total. These are then computed for
+// all together, and so are the rounds' last tokens, so that all wait for memory at the same time. A
+// sequence's result depends only on its trial.
 //
 // `Rows` is the pair of models (sim/fast/table_rows.hpp, sim/fast/ngram_rows.hpp). sim/fast/lane_drafts.hpp
-// defines which random number drafts and accepts. The last token is drawn by the first word at its use and
-// the number of accepted tokens.
+// defines which random numbers draft and accept. The first word at the site of its use, with the number of
+// accepted tokens as slot, draws a round's last token.
 #pragma once
 
 #include <algorithm>
@@ -80,8 +80,8 @@ class WholeRowStreams {
     Tally tally = {};
     decltype(verification_of<double>(std::declval<const Rule&>(), RowFacts<double>{})) verification;
   };
-  /// True for rules whose acceptance rates are not computed from whole rows. The acceptance rate of a context
-  /// is then that of one token drafted in it.
+  /// True for rules whose acceptance rate is not computed from full rows. The tally then takes the acceptance
+  /// probability of one token drafted in the context.
   static constexpr bool coupled = std::same_as<Rule, GumbelRule>;
   static constexpr bool samples_rates = PositionForm<Rule> || coupled;
 
@@ -178,7 +178,7 @@ class WholeRowStreams {
     }
   }
 
-  /// Returns the number that decides from which of the two parts of a mixture the last token comes.
+  /// Returns the uniform number that chooses the component of a mixture from which the last token is drawn.
   double coin(std::size_t lane) {
     const LanePlace& place = drafts_.place(lane);
     const Draw after_drafts{Use::draft, static_cast<std::uint16_t>(drafts_.nodes())};
@@ -194,7 +194,7 @@ class WholeRowStreams {
       const Token excluded = excluded_[i];
       draw_without(rows_, target_side, std::span(&excluded, 1), draws[i], blocks_);
       if (draws[i].token != no_token) continue;
-      // Only rounding made the rule reject the draft's token, because no other token has a probability.
+      // Only rounding can have rejected the draft's token, because no other token has positive probability.
       draws[i].token = excluded;
       rows_.find(draws[i]);
     }
@@ -219,8 +219,8 @@ class WholeRowStreams {
     }
   }
 
-  /// Drafts one more token where all drafted tokens were accepted. Its acceptance rate stands for that of the
-  /// context in which the bonus is drawn.
+  /// Drafts one more token after all were accepted, only to tally the acceptance rate in the context of the
+  /// bonus.
   void probe() {
     probes_.clear();
     for (const std::size_t lane : active_) {
@@ -323,14 +323,14 @@ class WholeRowStreams {
   std::vector<Lane> lanes_;
   std::vector<std::size_t> active_;
 
-  // Scratch of one turn.
+  // Scratch.
   std::vector<std::size_t> waiting_;
   std::vector<std::int32_t> wanted_;
   std::vector<ContextTotal> totals_;
   std::vector<std::size_t> total_lanes_;
   std::array<LastTokens, 4> last_;
   std::vector<Token> excluded_;  ///< tokens that draws from the target must not give
-  std::vector<double> numbers_;  ///< acceptance draws that rejected the drafts of coupled draws
+  std::vector<double> numbers_;  ///< uniform numbers that rejected the drafts of coupled draws
   std::vector<std::size_t> again_;
   LastTokens probes_;
 };

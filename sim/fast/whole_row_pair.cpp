@@ -23,7 +23,7 @@ namespace speclab {
 
 namespace {
 
-/// All rules that decide position by position are compiled once, as AnyPositionRule.
+/// All ByPosition rules are compiled once, as AnyPositionRule.
 using WholeRowRules = std::variant<AnyPositionRule, BlockRule, HsdRule, ScheduledRule, GumbelRule,
                                    RecursiveRule, KSeqRule, TreeRule, TraversalRule>;
 
@@ -44,18 +44,18 @@ std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
   return found;
 }
 
-/// Returns whether a rule can be measured by whole rows of stored tables: it must need no numbers of a
-/// context. Rules that accept or replace a token decode such pairs by other tables
-/// (sim/fast/prepared_pair.hpp).
+/// Returns whether a rule can be measured by full rows of stored tables: it must need no PositionNumbers.
+/// Rules that accept or replace a token decode such pairs by other tables (sim/fast/prepared_pair.hpp).
 bool reads_table_rows(const WholeRowRules& rule) {
   const auto* by_position = std::get_if<AnyPositionRule>(&rule);
   return by_position == nullptr || !by_position->reads_numbers();
 }
 
-/// Throws ModelError if the draft has probabilities by which rules for siblings without replacement cannot
-/// divide.
+/// Throws ModelError if the draft has probabilities that are too small for rules for siblings without
+/// replacement to divide by.
 void require_divisible(const Model& draft) {
-  constexpr const char* why = "siblings without replacement divide by what is left of such a row";
+  constexpr const char* why =
+      "siblings without replacement divide by the rest of such a row, which is too small";
   if (const AdjustedModel* sampled = draft.sampled()) {
     // Tokens that top-k or top-p keep are at most about 10^12 times less likely than the best one.
     constexpr double least_temperature = 0.05;

@@ -1,4 +1,4 @@
-// Prepares pairs for rules that read whole rows (core/fast/whole_row_forms.hpp).
+// Prepares pairs for rules that read full rows (core/fast/whole_row_forms.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,6 @@ namespace speclab {
 
 class SharedRows;
 
-/// Decodes, and measures its rule.
 class WholeRowDecoder : public FastDecoder {
  public:
   /// Measures `rule`, for which the pair was prepared, as measure_rule_quality does.
@@ -26,13 +25,13 @@ class WholeRowDecoder : public FastDecoder {
 enum class PairKind : std::uint8_t { tables, ngrams, truncated_ngrams, other };
 PairKind pair_kind(const Model& target, const Model& draft);
 
-/// Returns whether the rule reads whole rows.
+/// Returns whether the rule is a WholeRowRule.
 bool reads_whole_rows(const AnyRule& rule);
 
-/// Returns whether such a rule can be measured on this pair.
+/// Returns whether a rule that reads full rows can be measured on this pair.
 bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule);
 
-/// Returns an upper bound on the memory for preparing such a pair for such a rule, in bytes.
+/// Returns an upper bound on the memory, in bytes, for preparing a pair for such a rule.
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule);
 
 /// Prepares two n-gram models, or two stored tables if the rule is not one that accepts or replaces a token

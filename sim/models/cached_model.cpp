@@ -64,8 +64,7 @@ Row CachedModel::next(std::span<const Token> context, std::vector<double>& scrat
   const auto matched = static_cast<double>(longest);
   const double weight =
       longest == 0 ? options_.unigram_weight : options_.weight * matched / (matched + options_.half_match);
-  // From the longest match down: worth[n] is the value of one occurrence that c_n counts, summed over all n
-  // for which the occurrence counts.
+  // From the longest match down: worth[n] is the total contribution of an occurrence that matches n tokens.
   std::vector<double>& worth = count;
   double left = weight;
   for (std::size_t n = longest; n > 0; --n) {

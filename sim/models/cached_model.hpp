@@ -1,5 +1,5 @@
 // A model that copies from its own context: a cache and a pointer mixed into another model (Kuhn and De Mori
-// 1990; Grave, Joulin and Usunier 2017). It serves as target for tasks in which the text repeats itself.
+// 1990; Grave, Joulin and Usunier 2017). It serves as the target for tasks with repetitive text.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// Options of the cache. The defaults are one choice near the likeliest for held-out C++ headers, help pages,
+/// Options of the cache. The defaults are near the maximum likelihood for held-out C++ headers, help pages,
 /// package descriptions and novels alike, over trigrams of each.
 struct CacheOptions {
   double weight = 0.95;          ///< largest weight of the pointer, 0 <= weight < 1
@@ -24,8 +24,8 @@ struct CacheOptions {
   std::int32_t window = 4096;    ///< tokens at the end of a context that are searched, >= 2
 };
 
-/// Satisfies LanguageModel. Let the last m tokens of the context, and no more (but at most max_match), have
-/// occurred before in it. Then
+/// Satisfies LanguageModel. Let m, at most max_match, be the length of the longest suffix of the context that
+/// occurred in it before. Then
 ///
 ///     P(w) = (1 - u(m)) base(w) + u(m) pointer_m(w)
 ///     u(0) = unigram_weight,  u(m) = weight * m / (m + half_match)
@@ -42,7 +42,7 @@ class CachedModel {
   std::int32_t vocab() const;
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// Returns how many tokens at the end of a context its rows depend on, if that is known for the base.
+  /// Returns the number of tokens at the end of a context on which its rows depend, if known for the base.
   std::optional<int> memory() const;
   std::optional<std::size_t> max_context() const { return base_.max_context(); }
   void prepare(std::span<const Token> context, std::size_t first) const { base_.prepare(context, first); }

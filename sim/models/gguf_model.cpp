@@ -38,7 +38,7 @@ double GgufModel::cache_bytes(const GgufFacts& facts, const GgufOptions& options
 
 #ifdef SPECLAB_HAS_LLAMA
 
-/// State shared by copies of a model: weights, one session for each thread that asks, and kept rows.
+/// State shared by copies of a model: weights, one session per calling thread, and cached rows.
 class GgufModel::Engine final : public RunsTogether {
  public:
   Engine(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
@@ -124,8 +124,8 @@ class GgufModel::Engine final : public RunsTogether {
   std::vector<Token> seen_by_model(std::span<const Token> context) const {
     if (context.size() > static_cast<std::size_t>(max_context_)) {
       throw ModelError(fmt::format(
-          "{}: a text has grown to {} tokens, with its prompt; the model's context is {}. Decode "
-          "less, or give a larger \"context\" (the model was trained for {})",
+          "{}: a text has {} tokens, including its prompt, but the model's context is {}. Decode "
+          "fewer tokens, or give a larger \"context\" (the model was trained for {})",
           tokenizer_->file().string(), context.size(), max_context_, tokenizer_->facts().trained_context));
     }
     std::vector<Token> tokens;
@@ -135,15 +135,14 @@ class GgufModel::Engine final : public RunsTogether {
     tokens.insert(tokens.end(), context.begin(), context.end());
     if (tokens.empty()) {
       throw ModelError(
-          fmt::format("{}: names no token that begins a text, so that there is no row without a "
-                      "prompt; give one",
+          fmt::format("{}: defines no token for the beginning of a text, so it cannot start "
+                      "without a prompt; give one",
                       tokenizer_->file().string()));
     }
     return tokens;
   }
 
-  /// Returns the session that served this thread last, or else a new one, or else the least recently used
-  /// one.
+  /// Returns the last session that this thread used, or else a new one, or else the least recently used one.
   GgufSession& take() {
     std::unique_lock lock(mutex_);
     const auto most = static_cast<std::size_t>(concurrency()) + 1;
@@ -205,10 +204,10 @@ Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch
   });
   // If one logit is NaN, the whole row is.
   if (std::isnan(scratch.front())) {
-    throw ModelError(fmt::format(
-        "{}: its row after {} tokens holds no numbers; the file is damaged, or the model's weights "
-        "are too large for its arithmetic",
-        engine_->tokenizer().file().string(), context.size()));
+    throw ModelError(
+        fmt::format("{}: its row after {} tokens holds NaN; the file is damaged, or the model's weights "
+                    "overflow its arithmetic",
+                    engine_->tokenizer().file().string(), context.size()));
   }
   return {scratch.data(), static_cast<std::int32_t>(scratch.size())};
 }

@@ -18,21 +18,21 @@ namespace speclab {
 struct GgufOptions {
   /// Maximum number of tokens in a context; 0: as many as the model was trained for, at most 4096.
   std::int32_t context = 0;
-  /// Number of tokens in every run. If it is fixed, a row depends on its context alone, to the last bit,
-  /// because shorter runs are filled up. 0: a run has only the new tokens; rows then depend on which tokens
-  /// share a run, by more than rounding if weights are quantised.
+  /// Number of tokens in every run. If fixed, shorter runs are padded, so that a row depends on its context
+  /// alone, to the last bit. 0: a run has only the new tokens; rows then depend on the other tokens of the
+  /// run, by more than rounding if weights are quantised.
   std::int32_t batch = 1;
   std::int32_t threads = 1;  ///< threads of one run
-  /// Bytes for kept rows, which save a run when a context occurs again; 0: no rows are kept.
+  /// Bytes for cached rows, which save a run when a context occurs again; 0: none are cached.
   std::size_t kept_rows = std::size_t{64} << 20U;
 
   bool operator==(const GgufOptions&) const = default;
 };
 
-/// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits), adjusted.
-/// Every thread that asks has its own cache, so that a context that grows at its end, or differs from the
-/// last one near its end, costs only a run of the new tokens. If more threads ask at once than sim/parallel
-/// has, some wait.
+/// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits), adjusted. Every
+/// calling thread has its own cache, so that a context that extends the last one, or differs from it only
+/// near its end, costs only a run of the new tokens. If more threads call at once than sim/parallel has, some
+/// wait.
 class GgufModel {
  public:
   /// Loads the weights. Throws ModelError.
@@ -42,14 +42,12 @@ class GgufModel {
   /// Throws ModelError for a context that is longer than `max_context`.
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// Announces that the rows after the context's first `first` tokens, after one more, and so on to its end
-  /// will be asked for. They are computed together, in one run if they fit into a batch.
+  /// Announces that the rows after the context's first n tokens, for n from `first` to its length, will be
+  /// requested. They are computed together, in one run if they fit into a batch.
   void prepare(std::span<const Token> context, std::size_t first) const;
-  /// Returns whether `prepare` is worth it. With a batch of 1 it is not: it would compute rows that nobody
-  /// asks for.
+  /// Returns whether `prepare` saves time. With a batch of 1 it would only compute unused rows.
   bool prepares() const;
 
-  /// Returns the maximum of tokens of a context.
   std::size_t max_context() const;
 
   /// Returns the model with sampling options applied to its logits; none if it has some already.

@@ -96,7 +96,7 @@ bool GgufSession::knows(const TextRun& run) const {
   return first_missing(texts_[run.text], run) > run.tokens.size();
 }
 
-/// Forgets the cached tokens of a text after `length` tokens, and all logits except those after `first` to
+/// Drops the cached tokens of a text after `length` tokens, and all logits except those after `first` to
 /// `length` tokens.
 void GgufSession::keep(std::size_t text, std::size_t length, std::size_t first) {
   CachedText& cached = texts_[text];

@@ -1,5 +1,5 @@
-// Texts of a neural model: its key-value cache, which can run forward and be rolled back. Not for several
-// threads at once. Include only where SPECLAB_HAS_LLAMA is defined.
+// The key-value cache of a neural model for one or several texts, which can run forward and be rolled back.
+// Not thread-safe. Include only where SPECLAB_HAS_LLAMA is defined.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,9 @@ class GgufSession {
   ~GgufSession();
 
   /// Computes the logits after the first n tokens of each text, for every n from `first` to the end; 0 <
-  /// first <= tokens.size(). Does not compute again what the cache holds of a text's beginning. If anything
-  /// must be computed, the cache forgets the tokens that followed. Texts share runs. With a fixed batch every
-  /// run has exactly that many tokens; filling tokens at its end mean nothing and are forgotten. Throws
-  /// ModelError.
+  /// first <= tokens.size(). Reuses the cached beginning of a text; if anything must be computed, later
+  /// cached tokens are dropped. Texts share runs. With a fixed batch every run has exactly that many tokens;
+  /// padding at its end is dropped. Throws ModelError.
   void run(std::span<const TextRun> runs);
   /// Returns whether `run` would compute nothing.
   bool knows(const TextRun& run) const;
@@ -41,8 +40,8 @@ class GgufSession {
   /// `first`.
   const std::vector<float>& logits(std::size_t length, std::size_t text = 0) const;
 
-  std::thread::id user;    ///< thread that it served last
-  std::uint64_t used = 0;  ///< time of last use, as a count
+  std::thread::id user;    ///< the last thread that used it
+  std::uint64_t used = 0;  ///< time of last use, a counter
   bool busy = false;
 
  private:

@@ -1,4 +1,4 @@
-// Keeps logits that were computed already.
+// Caches computed logits.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// Logits by context, the most recently used ones that fit into a number of bytes. Any number of threads may
-/// use it.
+/// A thread-safe cache of logits by context, which keeps the most recently used ones that fit into a number
+/// of bytes.
 class LogitsOfTexts {
  public:
   using Values = std::shared_ptr<const std::vector<float>>;

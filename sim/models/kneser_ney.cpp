@@ -99,7 +99,7 @@ class Counter {
   std::vector<Key> scratch_;
 };
 
-/// result[n - 1] are the n-grams. The counter is passed by value, so that its memory is free again on return.
+/// result[n - 1] are the n-grams. The counter is passed by value, so that its memory is freed on return.
 template <class Key>
 std::vector<Counts> count_with(Counter<Key> counter, int order) {
   std::vector<Counts> counted(static_cast<std::size_t>(order));
@@ -124,7 +124,6 @@ double discount(const Counts& ngrams) {
   return once > 0 && twice > 0 ? once / (once + 2 * twice) : 0.5;
 }
 
-/// Returns the unigram probabilities, by id.
 std::vector<double> unigrams(const Counts& counted, std::int32_t vocab) {
   double total = 0;
   for (const std::uint32_t count : counted.counts) total += count;

@@ -9,8 +9,8 @@
 namespace speclab {
 
 /// Trains on one stream of tokens, 0 <= token < vocab (Kneser and Ney 1995, interpolated as in Chen and
-/// Goodman 1999, with one discount per order). With h' for h without its oldest token and f(h) for the number
-/// of distinct followers of h:
+/// Goodman 1999, with one discount per order). With h' = h without its oldest token, and f(h) = the number of
+/// distinct followers of h:
 ///
 ///     P_n(w | h) = (c(h w) - D_n) / c(h) + D_n f(h) / c(h) * P_{n-1}(w | h')
 ///     D_n = n1 / (n1 + 2 n2)

@@ -68,8 +68,8 @@ double exponentials(const float* logits, std::size_t count, float most, double t
   auto sum = hn::Zero(d);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    // The exponent is x = (logit - most) * factor. Knuth's sum of two, and products whose errors a fused
-    // multiplication gives, find the rest that rounding leaves: e^(x + rest) = e^x (1 + rest).
+    // The exponent is x = (logit - most) * factor. Knuth's two-sum, and products with their error by fused
+    // multiply-add, give the rounding error `rest` of x: e^(x + rest) = e^x (1 + rest).
     const auto logit = hn::LoadU(f, logits + i);
     const auto difference = hn::Sub(logit, largest);
     const auto back = hn::Sub(difference, logit);
@@ -188,8 +188,8 @@ void find_largest(std::span<const float> logits, std::size_t k, std::vector<Rank
   std::sort_heap(best.begin(), best.end());
 }
 
-/// Returns how many of the values, taken from the front, add up to `share` or more; at least one. `ordered`
-/// begins with the largest.
+/// Returns how many values from the front add up to `share` or more; at least one. `ordered` begins with the
+/// largest.
 std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
   double running = 0;
   std::size_t keep = 0;
@@ -243,8 +243,8 @@ void put_largest(std::span<const float> logits, const Adjustment& how, std::span
 
 /// Keeps the largest probabilities of a normalised row until they reach `share`.
 void keep_share(double share, std::span<double> row) {
-  // Finds a bound such that the probabilities above it reach `share`: a few passes over the row are cheaper
-  // than sorting it.
+  // Finds a bound such that the probabilities above it reach `share`, by a few passes over the row, which are
+  // cheaper than sorting it.
   constexpr double step = 1.0 / 16;
   PBounds bounds{step, step * step, step * step * step};
   PBounds sums{};
@@ -287,7 +287,7 @@ void row_of_logits(std::span<const float> logits, const Adjustment& how, std::ve
   const bool cut = how.top_k > 0 && static_cast<std::size_t>(how.top_k) < logits.size();
   if (how.temperature > 0 && !cut) {
     softmax_of_logits(logits, how.temperature, row);
-    // A NaN has no rank, and must not be removed: sampling from the row has to report it.
+    // A NaN stays in the row, so that sampling reports it.
     if (how.top_p < 1 && !std::isnan(row.front())) keep_share(how.top_p, row);
     return;
   }

@@ -15,8 +15,8 @@ namespace speclab {
 void softmax_of_logits(std::span<const float> logits, double temperature, std::span<double> row);
 
 /// Writes the row that `adjust` (core/distribution/transforms.hpp) makes of the softmax of logits, up to
-/// rounding, in less time: the argmax and the k largest are found among logits, and only retained ones have
-/// exponentials; top-p sorts only tokens near its boundary. `row` gets the logits' size.
+/// rounding, in less time: it finds the argmax and the k largest among logits, takes exponentials only of
+/// retained ones, and for top-p sorts only tokens near the boundary. `row` gets the logits' size.
 void row_of_logits(std::span<const float> logits, const Adjustment& how, std::vector<double>& row);
 
 }  // namespace speclab

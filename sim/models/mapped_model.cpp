@@ -13,14 +13,14 @@ MappedModel::MappedModel(GgufModel model, std::shared_ptr<const GgufTokenizer> o
   const auto text_of = [](const GgufTokenizer& tokenizer, Token id) { return tokenizer.join({&id, 1}); };
   std::unordered_map<std::string, Token> ids;
   for (Token id = 0; id < own_->size(); ++id) ids.try_emplace(text_of(*own_, id), id);
-  ids.erase("");  // the text of tokens that are not written
+  ids.erase("");  // the text of tokens without text
   partner_.assign(static_cast<std::size_t>(seen_->size()), invalid_token);
   for (Token id = 0; id < seen_->size(); ++id) {
     const auto found = ids.find(text_of(*seen_, id));
     if (found == ids.end()) continue;
     partner_[static_cast<std::size_t>(id)] = found->second;
     ++partners_;
-    ids.erase(found);  // each text stands for one token
+    ids.erase(found);  // each text maps to one token
   }
 }
 

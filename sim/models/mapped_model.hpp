@@ -1,5 +1,5 @@
-// A neural draft whose tokenizer differs from the target's: the text is tokenized again, and the draft's
-// tokens stand for target tokens with the same text.
+// A neural draft whose tokenizer differs from the target's: it tokenizes the text again, and maps its tokens
+// to target tokens with the same text.
 #pragma once
 
 #include <cstdint>

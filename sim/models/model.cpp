@@ -52,7 +52,7 @@ Model adjusted(Model model, const Adjustment& how) {
   if (const TableModel* table = model.table()) return adjusted(*table, how);
   if (auto own = model.adjusted(how)) return *std::move(own);
   if (how.top_k == 0 && how.top_p < 1 && how.temperature > 0 && how.temperature != 1) {
-    // Top-p needs whole rows at the temperature.
+    // Top-p needs full rows at the temperature.
     if (auto heated = model.adjusted({.temperature = how.temperature}))
       return AdjustedModel{*std::move(heated), {.top_p = how.top_p}};
   }

@@ -17,8 +17,8 @@
 namespace speclab {
 
 /// A model that computes several rows together in less time than in sequence. `prepare(context, first)`
-/// announces that the rows after the context's first `first` tokens, after one more, and so on to its end
-/// will be asked for. `prepares()` returns whether that is worth it.
+/// announces that the rows after the context's first n tokens, for n from `first` to its length, will be
+/// requested. `prepares()` returns whether that saves time.
 template <class M>
 concept PreparedModel = requires(const M& model, std::span<const Token> context, std::size_t first) {
   model.prepare(context, first);
@@ -55,20 +55,20 @@ class Model {
     return held_->next(context, scratch);
   }
 
-  /// Announces that rows after the context's first `first` tokens, and so on to its end, will be asked for.
-  /// Does nothing for models that compute one row at a time.
+  /// Calls the model's `prepare` (PreparedModel), if it has one.
   void prepare(std::span<const Token> context, std::size_t first) const {
     if (prepares_) held_->prepare(context, first);
   }
   bool prepares() const { return prepares_; }
 
-  /// Returns how many tokens at the end of a context its rows depend on; empty if no bound is known.
+  /// Returns the number of tokens at the end of a context on which its rows depend; empty if no bound is
+  /// known.
   std::optional<int> memory() const { return held_->memory(); }
 
-  /// Returns how many tokens a context may have; empty if there is no limit.
+  /// Returns the maximum number of tokens of a context; empty if there is no limit.
   std::optional<std::size_t> max_context() const { return held_->max_context(); }
 
-  /// Returns the model with sampling options applied, if it can apply them better than to its probabilities.
+  /// Returns the model with sampling options applied, if it can do better than adjusting its rows.
   std::optional<Model> adjusted(const Adjustment& how) const { return held_->adjusted(how); }
 
   /// Returns the stored table if this is one; for algorithms that read stored rows directly.
@@ -163,7 +163,7 @@ struct MixtureModel {
   bool prepares() const { return base.prepares() || other.prepares(); }
 };
 
-/// Returns `model` with `how` applied to each row: once if rows are stored, else on each call.
+/// Returns `model` with `how` applied to its rows: once if rows are stored, else on each call.
 Model adjusted(Model model, const Adjustment& how);
 
 /// Returns the mixture, stored if both are. Vocabularies must agree.

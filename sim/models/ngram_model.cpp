@@ -125,7 +125,7 @@ double NgramModel::probability(std::span<const Token> context, Token token) cons
 double NgramModel::renormalise() {
   double max_lost = 1;
   unigram_scale_ = 1 / total_probability(Row{unigrams_.data(), vocab()});
-  if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams have no probability mass");
+  if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams' probabilities sum to 0");
   worst_row_ = {1 / unigram_scale_, {}};
   for (std::size_t k = 0; k < levels_.size(); ++k) {
     NgramLevel& level = levels_[k];

@@ -48,7 +48,7 @@ class NgramModel {
 
   std::int32_t vocab() const { return static_cast<std::int32_t>(unigrams_.size()); }
   int order() const { return static_cast<int>(levels_.size()) + 1; }
-  /// Returns how many tokens at the end of a context its rows depend on.
+  /// Returns the number of tokens at the end of a context on which its rows depend.
   int memory() const { return order() - 1; }
   /// Returns the number of known contexts of `length` tokens, 1 <= length < order: those with followers or a
   /// back-off weight.
@@ -63,7 +63,7 @@ class NgramModel {
 
   /// Returns the model at a temperature of at least `least_temperature`, without other options: again a
   /// back-off model, with probabilities and weights to the power 1/T, renormalised. Returns none for other
-  /// options, or if a row's sum would be 0 or the difference of numbers 2^12 times as large.
+  /// options, or if a row's sum would be 0 or lose 12 bits to cancellation.
   std::optional<NgramModel> adjusted(const Adjustment& how) const;
   static constexpr double least_temperature = 0.1;  ///< 1e-30 becomes 1e-300, which a double still holds
 
@@ -74,7 +74,6 @@ class NgramModel {
   /// Returns the n-grams that the model was made from.
   NgramList listed() const;
 
-  /// The data of one context.
   struct Known {
     PackedNgram key;
     double backoff;
@@ -90,8 +89,8 @@ class NgramModel {
   std::span<const double> unigrams() const { return unigrams_; }
   double unigram_scale() const { return unigram_scale_; }
 
-  /// The renormalised row whose listed sum was furthest from 1; the empty context's sum of 1 if rows are
-  /// taken as listed.
+  /// The renormalised row whose listed sum was furthest from 1; if rows are taken as listed, the empty
+  /// context with sum 1.
   struct WorstRow {
     double sum = 1;
     std::vector<Token> context = {};
@@ -111,8 +110,8 @@ class NgramModel {
   double scale(const Suffixes& known) const;
   double listed_probability(const Suffixes& known, Token token) const;
   /// Sets the scales of all rows. A row's sum is computed from numbers that may be larger than the sum:
-  /// returns the largest ratio of such a number to the sum, over contexts. Throws ModelError if a row sums to
-  /// 0.
+  /// returns the largest ratio of such a number to its sum, to bound cancellation. Throws ModelError if a row
+  /// sums to 0.
   double renormalise();
 
   NgramPacking packing_;

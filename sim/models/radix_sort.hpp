@@ -16,7 +16,7 @@ namespace speclab {
 /// Computer Programming 3, section 5.2.5).
 template <class Key>
 void radix_sort(std::vector<Key>& keys, std::vector<Key>& scratch, int first_bit, int last_bit) {
-  // 2048 write positions stay within the second-level caches, of data and of addresses.
+  // 2048 write positions fit into the second-level data cache and TLB.
   constexpr int digit_bits = 11;
   constexpr std::size_t digits = std::size_t{1} << digit_bits;
   const auto digit = [](Key key, int bit) { return static_cast<std::size_t>(key >> bit) & (digits - 1); };

@@ -1,12 +1,12 @@
 // A recorded text as a pair of models over two tokens, so that decoding can run on it. At position t of the
 // text the draft always proposes `kept`, and the target gives `kept` the probability min(1, q/p) of the
-// recorded token. Token verification therefore accepts with exactly the probability with which it accepts the
-// recorded token (Leviathan et al. 2023, Alg. 1; analysis/recorded/recording.hpp), and both models' overlap
-// is that probability. No other rule does so.
+// recorded token. Token verification therefore accepts with exactly the probability for the recorded token
+// (Leviathan et al. 2023, Alg. 1; analysis/recorded/recording.hpp), and both models' overlap is that
+// probability. This holds for no other rule.
 //
-// Acceptance rates of a text need other rows: a rule's rate in a context is a sum over tokens of some f(p,
-// q), such as min(p / l, q) under lenience l (A.5). If f has degree 1, the rate is the mean of f(1,
-// q(y)/p(y)) over tokens y drawn from p, which rows in units of p(y) give.
+// Acceptance rates of other rules need other rows: a rule's rate in a context is a sum over tokens of some
+// f(p, q), such as min(p / l, q) under lenience l (A.5). If f is homogeneous of degree 1, the rate is the
+// mean of f(1, q(y)/p(y)) over tokens y drawn from p; rows in units of p(y) give it.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ LogitRows RunShapes::logits(std::span<const Token> text, std::size_t prompt, con
   GgufOptions options;
   options.batch = shape.prompt_at_once ? 0 : shape.tokens;
   GgufSession session(weights_->model, options, static_cast<std::int32_t>(tokens.size()));
-  // Computes the logits of lengths from..to; the session forgets those of earlier runs.
+  // Computes the logits of lengths from..to; the session drops those of earlier runs.
   LogitRows rows;
   const auto run = [&](std::size_t from, std::size_t to) {
     const TextRun wanted{0, std::span(tokens).first(to), from};

@@ -1,5 +1,5 @@
-// Computes the rows of one text in runs with different numbers of tokens. Sums then have another order, so
-// that rows differ by rounding, and by more if weights are quantised.
+// Computes the rows of one text in runs of different shapes (tokens per run). The order of sums then differs,
+// so that rows differ by rounding, and by more if weights are quantised.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,20 @@
 
 namespace speclab {
 
-/// The runs in which a text goes through the model.
+/// The shape of the runs over a text.
 struct TextRuns {
   std::int32_t tokens = 1;  ///< tokens of one run, at least 1
-  /// true: the prompt is one run, and then each run has `tokens` tokens, as in a server. false: every run has
-  /// that shape, also those of the prompt, and the last one is filled up, as with the option "batch" of a
-  /// model.
+  /// true: the prompt is one run, and later runs have `tokens` tokens, as in a server. false: all runs have
+  /// `tokens` tokens, the last one padded, as with the option "batch" of a model.
   bool prompt_at_once = false;
-  /// Used with a fixed shape only: the number of tokens at the prompt's beginning that are computed before
-  /// the rest, so that all later tokens have other places in their runs.
+  /// For a fixed shape only: number of first tokens of the prompt that are computed separately, which shifts
+  /// all later tokens within their runs.
   std::int32_t ahead = 0;
 
   bool operator==(const TextRuns&) const = default;
 };
 
-/// Logits after the text's first `prompt` tokens, after one more, and so on up to its last token but one.
+/// Logits after the text's first n tokens, for n from `prompt` to its length minus 1.
 using LogitRows = std::vector<std::vector<float>>;
 
 /// A file's weights, loaded once; safe for several threads.

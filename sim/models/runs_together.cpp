@@ -22,7 +22,6 @@ using boost::context::fiber;
 /// Stack bytes for rounds and rows; the models run on the thread's own stack.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10U;
 
-/// A text that is being decoded.
 struct DecodedText {
   fiber position;  ///< continuation; empty while the text runs and after it ended
   RunsTogether* wanted_of = nullptr;
@@ -117,7 +116,7 @@ TogetherPlace together_place() { return {}; }
 void wait_for_run(RunsTogether&, std::span<const Token>, std::size_t) {}
 void let_others_go_on() {}
 void decode_together(std::size_t, const std::function<void(std::size_t)>&) {
-  throw ModelError("texts are decoded together by neural models alone, which need libllama");
+  throw ModelError("only neural models decode texts together, and they need libllama");
 }
 
 #endif

@@ -1,5 +1,5 @@
-// Decodes several texts at once in one thread and makes their model runs together, as a server does with a
-// batch. Builds without neural models do not need it: `decode_together` throws there.
+// Decodes several texts at once in one thread and batches their model runs, as a server does. In builds
+// without neural models `decode_together` throws.
 #pragma once
 
 #include <cstddef>
@@ -29,23 +29,23 @@ class RunsTogether {
   virtual void run_together(std::span<const TextRun> runs, std::size_t texts) = 0;
 };
 
-/// The place of the running text of `decode_together`.
+/// The index of the running text of `decode_together`.
 struct TogetherPlace {
   std::size_t text = 0;
   std::size_t texts = 0;  ///< 0: no `decode_together` is running
 };
 TogetherPlace together_place();
 
-/// Inside `decode_together`: lets the other texts continue until each of them waits for a run or has ended;
-/// returns once `model` has made the run of this text together with theirs.
+/// Inside `decode_together`: suspends this text until all others wait for a run or have ended; returns after
+/// `model` made this text's run together with theirs.
 void wait_for_run(RunsTogether& model, std::span<const Token> tokens, std::size_t first);
 
-/// Inside `decode_together`: lets the other texts continue first. Elsewhere it does nothing.
+/// Inside `decode_together`: yields to the other texts. Elsewhere it does nothing.
 void let_others_go_on();
 
 /// Calls `decode(text)` for each of `texts` texts, all in this thread. A text continues until it needs a run
-/// of a model that makes them together; when all wait, their runs are made, one for each model. An exception
-/// of a text or of a run ends all and is thrown.
+/// of a RunsTogether model; when all wait, each model makes one run for all. An exception of a text or of a
+/// run ends all and is rethrown.
 void decode_together(std::size_t texts, const std::function<void(std::size_t text)>& decode);
 
 }  // namespace speclab

@@ -18,7 +18,7 @@ namespace speclab {
 std::int32_t table_order(std::size_t rows, std::size_t vocab);
 
 /// Returns the number of a context: its last `order` tokens in base `vocab`, with the most recent as the
-/// lowest digit. Contexts shorter than the order are filled up on the left with token 0.
+/// lowest digit. Contexts shorter than the order are padded on the left with token 0.
 inline std::size_t table_context(std::span<const Token> tokens, std::int32_t order, std::int32_t vocab) {
   const auto known = static_cast<std::size_t>(order);
   std::size_t index = 0;
@@ -37,7 +37,7 @@ class TableModel {
 
   std::int32_t vocab() const { return vocab_; }
   std::int32_t order() const { return order_; }
-  /// Returns how many tokens at the end of a context its rows depend on.
+  /// Returns the number of tokens at the end of a context on which its rows depend.
   int memory() const { return order_; }
   std::size_t contexts() const { return probabilities_.size() / static_cast<std::size_t>(vocab_); }
 

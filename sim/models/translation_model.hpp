@@ -1,4 +1,4 @@
-// A model of translations: an n-gram of the target language that favours words which translate the source.
+// A translation model: an n-gram model of the target language that favours words which translate the source.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace speclab {
 
-/// Options; the defaults are near the likeliest for held-out English and German help pages, over a trigram.
+/// Options; the defaults are near the maximum likelihood for held-out English and German help pages, over a
+/// trigram.
 struct TranslationOptions {
   double lift = 1;         ///< exponent of the lift, >= 0; 0 leaves the n-gram unchanged
   double smoothing = 0.1;  ///< weight of the target language's frequencies in the lexicon, 0 < smoothing <= 1
-  double coverage = 4;     ///< how much less a source word counts for each word that translated it, >= 0
+  double coverage = 4;     ///< discount of a source word for each target word that translated it, >= 0
 };
 
 /// Satisfies LanguageModel. A context holds source tokens, the separator, and target tokens so far:
@@ -54,7 +55,7 @@ class TranslationModel {
 };
 
 /// Trains a Kneser-Ney n-gram on the targets alone, each from a separator to the next. It serves as a draft
-/// that has not read the source. Documents are as in ParallelDocuments.
+/// that does not see the source. Documents are as in ParallelDocuments.
 std::shared_ptr<const NgramModel> train_target_language(std::span<const std::vector<Token>> documents,
                                                         Token separator, std::int32_t vocab, int order);
 

@@ -1,5 +1,5 @@
 // AdaEDL (Agrawal et al. 2024): the entropy H of the draft's row bounds its acceptance from below, roughly,
-// by 1 - sqrt(kappa H). The policy drafts as long as the bound is high enough.
+// by 1 - sqrt(kappa H). The policy drafts while the bound is high enough.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Returns the entropy in nats, in double whatever the arithmetic of the row.
+/// Returns the entropy in nats, in double for any arithmetic of the row.
 template <class Real>
 double entropy(BasicRow<Real> row) {
   return -sum_terms<double>(0, row.size, [&](Token id) {

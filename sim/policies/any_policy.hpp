@@ -10,8 +10,7 @@
 
 namespace speclab {
 
-/// A policy of any type; satisfies GammaPolicy. A question costs one virtual call, while a row costs far
-/// more.
+/// A policy of any type; satisfies GammaPolicy.
 class AnyPolicy {
  public:
   using Memory = AnyMemory;

@@ -1,4 +1,4 @@
-// Drafts as long as the draft's probabilities are high enough.
+// Drafts while the draft's probabilities are high enough.
 #pragma once
 
 #include "sim/policies/policy.hpp"

@@ -43,10 +43,10 @@ struct GoodputPolicy {
   }
 
  private:
-  /// Chooses gamma. Each position's rate starts from `prior` observations at the rate of all positions
-  /// together, so that positions that are seldom or never reached do not end the draft by chance; the common
-  /// rate starts from two observations, one accepted. At least one token is drafted: a policy that stopped
-  /// drafting would never learn that it was wrong.
+  /// Chooses gamma. Each position's rate starts from `prior` pseudo-observations at the common rate of all
+  /// positions, so that rarely reached positions do not end the draft by chance; the common rate starts from
+  /// two, one accepted. At least one token is drafted: a policy that stopped drafting would never learn that
+  /// it was wrong.
   void choose(Memory& memory) const {
     double reach = 1;
     double tokens = 1;

@@ -1,4 +1,4 @@
-// Drafts two tokens more after a round that accepted everything, one fewer after any other: the schedule
+// Drafts two more tokens after a round that accepted everything, one fewer after any other: the schedule
 // "heuristic" of Hugging Face's assisted generation (num_assistant_tokens_schedule).
 #pragma once
 
@@ -23,8 +23,7 @@ struct HeuristicPolicy {
   bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>&) const {
     return drafted < current(memory);
   }
-  /// Adapts gamma. A round in which the drafter had fewer tokens to propose than asked for does not change
-  /// it.
+  /// Adapts gamma, unless the drafter proposed fewer tokens than requested.
   void learn(Memory& memory, const Round& round) const {
     const std::int32_t gamma = current(memory);
     if (round.accepted < round.drafted) {

@@ -1,6 +1,6 @@
-// Decides how many tokens to draft. A policy is asked before every drafted token whether to go on, and is
-// told how each round ended. It decides by the tokens drafted so far and by earlier rounds, never by a token
-// that it could still drop: so the output distribution stays the target's whatever it decides
+// Decides how many tokens to draft. Before every drafted token a policy decides whether to continue, and
+// after each round it gets the result. It decides by the tokens drafted so far and by earlier rounds, and
+// never drops a drafted token, so the output distribution stays the target's
 // (tests/analysis/exact/policies_lossless_test).
 #pragma once
 
@@ -19,8 +19,7 @@ struct LastDrafted {
   Token token = no_token;
 };
 
-/// `Memory` holds what the policy remembers of one sequence; it is default-constructed at the sequence's
-/// start.
+/// `Memory` is the policy's state for one sequence, default-constructed at its start.
 template <class P>
 concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std::int32_t drafted,
                                const LastDrafted<double>& last, const Round& round) {
@@ -29,8 +28,8 @@ concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std:
   policy.learn(memory, round);
 };
 
-/// Returns whether a policy knows beforehand how many tokens will be accepted, so that its rounds count as
-/// `foreseen_round`. Such policies have a function `foresees()`.
+/// Returns whether a policy knows beforehand how many tokens will be accepted (it has a function
+/// `foresees()`), so that its rounds count as `foreseen_round`.
 template <class Policy>
 bool foresees(const Policy& policy) {
   if constexpr (requires { policy.foresees(); }) {
@@ -40,14 +39,14 @@ bool foresees(const Policy& policy) {
   }
 }
 
-/// Returns a round in which only the accepted tokens were drafted, given the draft runs that those take.
+/// Returns the round as if only the accepted tokens had been drafted, in this number of draft runs.
 inline Round foreseen_round(Round round, std::int32_t runs_of_accepted) {
   round.drafted = round.examined = round.accepted;
   round.draft_runs = runs_of_accepted;
   return round;
 }
 
-/// Common part of policies that do not look back.
+/// Base of policies without memory.
 struct Forgetful {
   struct Memory {};
   void learn(Memory&, const Round&) const {}

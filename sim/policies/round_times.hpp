@@ -6,8 +6,8 @@
 
 namespace speclab {
 
-/// times[k] is the time of a round with k drafted tokens, drafting and verification, in plain target runs; at
-/// least one entry, all > 0. Beyond the last entry, the last holds.
+/// times[k] is the time of a round with k drafted tokens, drafting and verification, in target runs without
+/// drafts; at least one entry, all > 0. Larger k use the last entry.
 struct RoundTimes {
   std::vector<double> times;
 

@@ -1,6 +1,6 @@
-// SpecDec++ (Huang et al. 2024): drafts as long as the probability that some token drafted so far is rejected
-// stays below a threshold. There a trained head predicts each token's acceptance; here the acceptance
-// frequency of earlier tokens with about the same draft probability predicts it.
+// SpecDec++ (Huang et al. 2024): drafts while the probability that some token drafted so far is rejected
+// stays below a threshold. The paper predicts acceptance by a trained head; this version by the acceptance
+// frequency of earlier tokens of similar draft probability.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct SpecDecPpPolicy {
   }
 
   void learn(Memory& memory, const Round& round) const {
-    // If the cap, or the drafter, ended the round, the policy was not asked about the last token drafted.
+    // If the cap or the drafter ended the round, the policy has not seen the last drafted token.
     const auto known = std::min(static_cast<std::size_t>(round.examined), memory.round.size());
     for (std::size_t i = 0; i < known; ++i) {
       ++memory.examined[memory.round[i]];
@@ -51,15 +51,15 @@ struct SpecDecPpPolicy {
   }
 
  private:
-  /// Returns the bucket by halvings of the probability: the last bucket holds everything below 2^-15.
+  /// Returns the bucket by the probability's binary exponent: the last bucket holds everything below 2^-15.
   static std::size_t bucket(double probability) {
     return probability > 0
                ? std::min<std::size_t>(buckets - 1,
                                        static_cast<std::size_t>(-std::log2(std::min(1.0, probability))))
                : buckets - 1;
   }
-  /// Returns the frequency in bucket `at` by Laplace's rule of succession, starting from two observations,
-  /// both accepted, so that a new policy continues drafting.
+  /// Returns the frequency in bucket `at` by Laplace's rule of succession, starting from two accepted
+  /// pseudo-observations, so that a new policy continues drafting.
   static double predicted(const Memory& memory, std::size_t at) {
     return static_cast<double>(memory.accepted[at] + 2) / static_cast<double>(memory.examined[at] + 2);
   }

@@ -1,7 +1,7 @@
 // The upper bound on every policy: it knows how many of the next tokens will be accepted, and drafts exactly
-// those (the oracle of Leviathan et al. 2023, section 3.4). No program can do that; the simulator can, by
-// drafting far and counting only the accepted tokens. With drafting paid, the time includes the runs that
-// draft those tokens; with drafting free it does not: both are times of the same rounds.
+// those (the oracle of Leviathan et al. 2023, section 3.4). The simulator drafts far ahead and counts only
+// the accepted tokens. "Drafting paid" includes the time of the runs that draft these tokens, "drafting free"
+// does not; both time the same rounds.
 #pragma once
 
 #include "sim/policies/policy.hpp"

@@ -12,11 +12,11 @@
 namespace speclab {
 
 /// The draft runs on its own device. While the target verifies, the draft prepares the next round for the
-/// likeliest outcomes: how many tokens are accepted, and which token follows them. With probability `hit` the
-/// outcome is among these, independently of everything else, and the next target run starts when both devices
-/// are free. Otherwise the prepared tokens are dropped, and the round is drafted after the verification; with
-/// `plain_after_miss` the target instead runs without drafts, while the draft prepares the round after that.
-/// The first round is no exception: the prompt was a target run, too.
+/// likeliest outcomes: how many tokens are accepted, and which token follows them. With independent
+/// probability `hit` the outcome is among these, and the next target run starts when both devices are free.
+/// Otherwise the prepared tokens are dropped, and the round is drafted after the verification; with
+/// `plain_after_miss` the target instead runs without drafts while the draft prepares the next round. The
+/// first round is treated alike, because the prompt was a target run, too.
 struct Asynchronous {
   std::uint64_t gamma;
   double c;    ///< time of a draft run over all prepared outcomes
@@ -26,7 +26,7 @@ struct Asynchronous {
 
 template <class Events>
 Elapsed run_schedule(const Asynchronous& schedule, const Acceptances& text, Events& events) {
-  // Slots before this one belong to acceptances of the levels of a hierarchy.
+  // Lower slots belong to acceptances of the levels of a hierarchy.
   constexpr auto hit_slot = static_cast<std::uint16_t>(pair_stream_slot - 1);
   BernoulliStream hits(text.seed, text.trial, hit_slot, schedule.hit);
   const double drafting = static_cast<double>(schedule.gamma) * schedule.c;

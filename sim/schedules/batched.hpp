@@ -1,5 +1,5 @@
-// Decodes many sequences in lockstep. They accept different numbers of tokens, and no sequence waits for
-// another inside a round. The variants differ in the use of a finished sequence's place.
+// Decodes many sequences in lockstep: all run the same rounds but accept different numbers of tokens. The
+// variants differ in what happens after a sequence is finished.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace speclab {
 
-/// Time of a run over the tokens of all sequences together: 1 until the arithmetic takes longer than reading
-/// the weights, then proportional to the tokens.
+/// Time of a run over the tokens of all sequences: 1 while reading the weights takes longer than the
+/// arithmetic, then proportional to the tokens.
 struct SaturatingCost {
-  double saturation;  ///< tokens from which a run is no longer bound by memory
+  double saturation;  ///< number of tokens at which a run becomes compute-bound
 
   double operator()(double tokens) const { return std::max(1.0, tokens / saturation); }
 };
@@ -21,11 +21,12 @@ struct SaturatingCost {
 /// Decodes `sequences` at a time, each until it has `goal` tokens; further tokens of its last round are
 /// dropped. In a round every active sequence drafts gamma tokens (gamma draft runs of c * cost(active)), and
 /// one target run of cost(active * (gamma + 1)) verifies all of them.
-/// - replaced: the next sequence takes the place of a finished one at once, so that the batch is always full;
-///    the run ends when a place stays empty, and counts the tokens emitted until then.
-/// - else: places stay empty until all sequences of the batch are finished; then the next batch starts.
-/// Sequence i is the stretch of positions [i * goal, (i + 1) * goal); only whole sequences (whole batches)
-/// within `tokens` are decoded. Plain decoding has the same batches: cost(sequences) for one token of each.
+/// - replaced: the next sequence immediately replaces a finished one, so that the batch is always full
+///    (continuous batching); the run ends when no sequence is left to start, and counts the tokens emitted
+///    until then.
+/// - else: the next batch starts when all sequences of the batch are finished (static batching).
+/// Sequence i is positions [i * goal, (i + 1) * goal); only complete sequences (or batches) within `tokens`
+/// are decoded. Decoding without speculation has the same batches: cost(sequences) for one token of each.
 template <class Cost>
 struct BatchedOver {
   std::uint64_t sequences;

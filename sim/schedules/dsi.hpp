@@ -1,5 +1,5 @@
-// Distributed speculative inference (Timor et al. 2024): the draft never waits, and several servers of the
-// target verify at the same time.
+// Distributed speculative inference (Timor et al. 2024): the draft never waits, and several target servers
+// verify at the same time.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,15 @@
 
 namespace speclab {
 
-/// The model, from a moment at which the text is known to be right (the start, or a correction):
-/// - The draft makes one token after another, one every c, until it is told to stop.
-/// - A free server starts a target run (time 1) over all tokens drafted so far: at once if no run was started
-///    since that moment, else as soon as at least `lookahead` tokens were drafted beyond those of the last
-///    run.
-/// - A run over m drafted tokens decides these and the token after them, whose draft exists when the run
-///    ends, since c <= 1.
+/// The model, from the start or a correction, when the text is known to be right:
+/// - The draft generates one token every c, until it is stopped.
+/// - A free server starts a target run (time 1) over all tokens drafted so far: the first run at once, later
+///    ones as soon as at least `lookahead` tokens were drafted after the last run's.
+/// - A run over m drafted tokens decides these and the next one, which is drafted before the run ends, since
+///    c <= 1.
 /// - The first run to end that covers the first rejected position gives the token in its place. Drafts and
 ///    runs beyond it are stopped and dropped, all servers are free, and everything starts again.
-/// If a draft and a run end together, the run that starts then covers that draft. 0 < c <= 1.
+/// If a draft ends at the moment when a run starts, the run covers that draft. 0 < c <= 1.
 struct Dsi {
   std::uint64_t servers;  ///< 0: as many as are needed
   std::uint64_t lookahead;
@@ -41,7 +40,7 @@ class DsiCycle {
     // Draft runs end at multiples of c, and a target run lasts 1. Ends that coincide may differ by rounding.
     constexpr double together = 1e-9;
     while (true) {
-      // A server that becomes free at this moment is taken before another one.
+      // A server that becomes free at this moment is preferred.
       if (next_end() > now_ + together) start_runs();
       const double next_draft = schedule_.c * static_cast<double>(drafted_ + 1);
       if (next_draft <= next_end() + together) {

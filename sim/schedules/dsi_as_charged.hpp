@@ -1,9 +1,9 @@
 // Distributed speculative inference as its authors' offline simulation charges it
 // (keyboardAnt/distributed-speculative-inference, dsi/offline/simul/dsi.py, commit 2024206): a sum of costs,
-// while sim/schedules/dsi.hpp has a clock. Two things differ. A stretch of accepted drafts is also charged
-// for the `lookahead` drafts that contain the rejected one, although the run that rejects it has started
-// before these exist. And the cheaper of this charge and plain decoding is taken for each stretch, which
-// nobody knows beforehand.
+// while sim/schedules/dsi.hpp has a clock. Two things differ. Up to each correction, it also charges all
+// drafts of the group of `lookahead` that contains the rejected one, although the run that rejects it starts
+// before these exist. And it takes the cheaper of this charge and decoding without speculation, which cannot
+// be known beforehand.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 namespace speclab {
 
 /// The charge from one correction to the next, with n accepted drafts: one target run, and c for each of the
-/// drafts up to the first multiple of `lookahead` beyond n, unless n = 0; at most the n + 1 target runs of
-/// plain decoding. Two boundary effects of their program are left out: it charges the drafts of n = 0 in the
-/// first stretch, and cuts the last one at its number of tokens. 0 < c <= 1, lookahead >= 1.
+/// drafts up to the first multiple of `lookahead` beyond n, unless n = 0; at most the n + 1 target runs
+/// without speculation. Two boundary effects of their program are left out: it charges the drafts of n = 0
+/// before the first correction, and cuts the last span at its number of tokens. 0 < c <= 1, lookahead >= 1.
 struct DsiAsCharged {
   std::uint64_t lookahead;
   double c;

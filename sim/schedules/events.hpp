@@ -1,4 +1,4 @@
-// The reports of schedules: how long they took and, if asked for, every run on the virtual clock.
+// The results of schedules: their times and, on request, every run on the virtual clock.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace speclab {
 struct Elapsed {
   std::uint64_t tokens = 0;  ///< tokens emitted
   double time = 0;
-  double plain_time = 0;  ///< time of plain decoding for the same tokens
+  double plain_time = 0;  ///< time of decoding the same tokens without speculation
 };
 
-/// The place of a run. Runs of one track never overlap.
+/// The processor of a run: runs of one track never overlap.
 enum class TrackKind : std::uint8_t { draft, target, function_f, function_g, draft_of_f };
 
 struct Track {
@@ -43,7 +43,7 @@ struct Event {
   std::int64_t accepted = -1;  ///< accepted tokens among these
 };
 
-/// A receiver that wants no events; schedules then make none.
+/// A receiver that ignores events; schedules then create none.
 struct NoEvents {
   static constexpr bool wanted = false;
 };

@@ -17,13 +17,11 @@ struct DraftLevel {
   double alpha;
 };
 
-/// A hierarchy of drafts. The last level drafts exactly its gamma tokens, one per run. A level above runs its
-/// own rounds (the level below drafts, then one run of this level verifies) until it has at least gamma
-/// tokens: a round's last tokens may exceed gamma; these surplus tokens are kept and verified with the
-/// others. Once the level above has verified a level's tokens, nothing of them is carried over to the next
-/// round. Acceptances below the first level are independent acceptances, each used once: a draft's own text
-/// differs from the output after its first rejection, so that bits by position would be those of another
-/// text.
+/// A hierarchy of drafts. The last level drafts exactly its gamma tokens, one per run. Any other level runs
+/// its own rounds (the level below drafts, then one run of this level verifies) until it has at least gamma
+/// tokens; tokens beyond gamma are kept and verified with the others. No token is kept after the level above
+/// has verified. Acceptances below the first level are independent draws, each used once, and not bits by
+/// position: a draft's text differs from the output after its first rejection.
 struct Hierarchical {
   std::vector<DraftLevel> levels;
 };

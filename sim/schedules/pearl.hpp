@@ -8,16 +8,14 @@
 
 namespace speclab {
 
-/// In every step the draft makes gamma tokens during one target run; the step ends when both have ended, so
-/// that it takes max(1, gamma c).
+/// In every step the draft generates gamma tokens during one target run; the step takes max(1, gamma c).
 /// - Pre-verify, in the first step and in the step after every correction: the target runs over the known
 ///    text while gamma tokens are drafted, and decides the first of them. If it is rejected, its correction
 ///    is emitted, and the next step is pre-verify again.
 /// - Post-verify, in all other steps: the target verifies those tokens of the last step that are not yet
 ///    decided (gamma - 1 after pre-verify, else gamma) while the next gamma are drafted after them. If all
-///    are accepted, the next step is post-verify again, and there is no bonus token, since the draft has
-///    continued without it. A rejection emits the correction, drops all tokens drafted after it, and
-///    pre-verify follows.
+///    are accepted, the next step is post-verify again, without a bonus token, since the draft has already
+///    continued. A rejection emits the correction, drops all tokens drafted after it, and pre-verify follows.
 /// With `next_row` the target's last row of a post-verify step is used, too: it decides the first of the
 /// tokens drafted meanwhile, as pre-verify does. Every post-verify step then decides gamma tokens. The
 /// authors' program does so (github.com/smart-lty/ParallelSpeculativeDecoding, src/engine.py: its gamma rows
@@ -40,7 +38,7 @@ Elapsed run_schedule(const Pearl& schedule, const Acceptances& text, Events& eve
       for (std::uint64_t i = 0; i < schedule.gamma; ++i) {
         const double at = start + schedule.c * static_cast<double>(i);
         const EventKind kind = accepted < looked_at ? EventKind::dropped_run : EventKind::draft_run;
-        // The dropped tokens include a first token that pre-verify rejected.
+        // The dropped tokens include the first one if pre-verify rejected it.
         events.add({at, at + schedule.c, {TrackKind::draft}, kind, 1});
       }
       target_run(events, start, looked_at, accepted);

@@ -1,6 +1,6 @@
 // Schedules of rounds: first the drafts, then one target run, never both at once. Each round starts anew, so
-// that rounds over independent acceptances are independent, and a sequence ends with a whole round: the end
-// then does not bias tokens over time (Wald).
+// that rounds over independent acceptances are independent. A sequence ends at the end of a round, so that
+// tokens per time is unbiased (Wald).
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct UpperBound {
 };
 
 /// gamma heads of the target itself draft all tokens at once, for c per round (Leviathan et al. 2023, section
-/// 6, on non-autoregressive drafts). Real heads are accepted less often than a model that sees the tokens
-/// before: the comparison is at equal acceptance.
+/// 6, on non-autoregressive drafts). Real heads are accepted less often than a model that sees the preceding
+/// tokens; the comparison is at equal acceptance.
 struct Heads {
   std::uint64_t gamma;
   double c;

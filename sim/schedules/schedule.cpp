@@ -11,7 +11,7 @@ namespace speclab {
 
 ScheduleRuns::ScheduleRuns(std::size_t trials, std::size_t schedules)
     : trials_(trials), schedules_(schedules) {
-  // Enough blocks for many threads, but few compared with the trials that they hold.
+  // Enough blocks for many threads, yet each holds many trials.
   constexpr std::size_t blocks = 4096;
   block_ = std::max<std::size_t>(1, trials / blocks);
   blocks_.resize((trials + block_ - 1) / block_);

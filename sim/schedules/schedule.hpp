@@ -24,7 +24,7 @@ concept Schedule = std::copy_constructible<S> &&
   { run_schedule(schedule, text, log) } -> std::same_as<Elapsed>;
 };
 
-/// A schedule of any such type. Copies share it.
+/// A schedule of any type. Copies share it.
 class AnySchedule {
  public:
   template <class S>

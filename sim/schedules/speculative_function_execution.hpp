@@ -1,5 +1,6 @@
-// Runs two slow functions in parallel, although the second takes the first's sample: the use of speculative
-// sampling beyond decoding that Leviathan et al. 2023, section 6, name (f a policy and g a world, say).
+// Runs two slow functions in parallel, although the second takes a sample from the first: an application of
+// speculative sampling beyond decoding (Leviathan et al. 2023, section 6; for example f a policy and g a
+// world).
 #pragma once
 
 #include <algorithm>
@@ -10,14 +11,13 @@
 
 namespace speclab {
 
-/// A call computes f, which gives the distribution of the input of g, then g. A cheap stand-in of f (t_q)
-/// draws that input in advance, and g starts on it while f computes. When f is done, the input is accepted or
-/// replaced; if it is replaced, g runs again. Each call waits for the one before. One position of the
-/// sequence is one call.
+/// A call computes f, which gives the distribution of g's input, then g. A cheap approximation of f draws the
+/// input in advance, and g starts on it while f computes. When f is done, the input is accepted or replaced;
+/// if replaced, g runs again. Calls run one after the other; a position of the sequence is a call.
 struct SpeculativeFunctionExecution {
   double f;
   double g;
-  double q;         ///< time of the stand-in
+  double q;         ///< time of the approximation
   bool interrupts;  ///< true: a useless g is stopped when f is done; false: g stays busy until it ends
 };
 

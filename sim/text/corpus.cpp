@@ -39,7 +39,7 @@ std::size_t word_end(std::string_view text, std::size_t at) {
 
 bool only_white_space(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
 
-/// Calls visit(chunk) for each stretch without white space.
+/// Calls visit(chunk) for each part of the text without white space.
 template <class Visit>
 void for_each_chunk(std::string_view text, const Visit& visit) {
   StopCounter now_and_then(1 << 14);
@@ -52,7 +52,6 @@ void for_each_chunk(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Calls visit(word) for each word of a chunk.
 template <class Visit>
 void for_each_word(std::string_view chunk, const Visit& visit) {
   for (std::size_t at = 0; at < chunk.size();) {
@@ -103,8 +102,8 @@ class WordJoiner {
 };
 
 /// The distinct words of a text, numbered in order of appearance, with their counts. It has its own
-/// open-addressing table: look-ups in std::unordered_map took most of the time of training a model of order 2
-/// or 3.
+/// open-addressing table, because look-ups in std::unordered_map would take most of the time of training a
+/// model of order 2 or 3.
 class WordCounter {
  public:
   struct Entry {
@@ -151,7 +150,7 @@ class WordCounter {
   std::vector<Entry> entries_;
 };
 
-/// Makes one pass over the text: tokens are first numbers of words, and become ids once the counts are known.
+/// Makes one pass over the text: tokens are first indices of words, and become ids when the counts are known.
 Corpus frequent_words(std::string_view text, std::int32_t cap) {
   if (cap != 0 && cap < 2) {
     throw ModelError(fmt::format(
@@ -161,8 +160,7 @@ Corpus frequent_words(std::string_view text, std::int32_t cap) {
   WordCounter counter;
   std::vector<Token> tokens;
   for_each_chunk(text, [&](std::string_view chunk) {
-    // The three words of "<unk>" are counted, but the whole chunk stands for an unknown word, as in
-    // Vocabulary::tokens.
+    // The three words of "<unk>" are counted, but the chunk is the unknown word, as in Vocabulary::tokens.
     const bool literal = chunk == "<unk>";
     for_each_word(chunk, [&](std::string_view word) {
       const std::uint32_t number = counter.add(word);

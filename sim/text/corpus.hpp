@@ -20,8 +20,8 @@ namespace speclab {
 
 enum class Tokenization { bytes, words, pieces, gguf, ids };
 
-/// Returns the encoding that a text must have. Words, pieces and a neural model's tokens are printed as they
-/// are and must be UTF-8; bytes may be anything.
+/// Returns the encoding that a text must have. Words, subword pieces and a neural model's tokens are printed
+/// as they are and must be UTF-8; bytes may be anything.
 constexpr Encoding encoding_of(Tokenization tokenization) {
   return tokenization == Tokenization::bytes ? Encoding::any : Encoding::utf8;
 }
@@ -45,7 +45,7 @@ class Vocabulary {
   Tokenization tokenization() const { return tokenization_; }
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
 
-  /// Returns one token as printed, without white space: bytes other than visible ASCII are "<0xNN>".
+  /// Returns one token in printable form, without white space: bytes other than visible ASCII are "<0xNN>".
   const std::string& text(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
 
   /// Returns the tokens of `text`. Throws ModelError, naming the word, for a word outside a list without

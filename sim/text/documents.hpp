@@ -1,4 +1,4 @@
-// Texts of many documents, each a sequence of tokens: decoding starts from the front of a document, and
+// Texts of many documents, each a sequence of tokens: decoding starts at the beginning of a document, and
 // models are never evaluated on documents that they were trained on.
 #pragma once
 
@@ -48,7 +48,7 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
 ParallelDocuments load_parallel_documents(const std::filesystem::path& source,
                                           const std::filesystem::path& target, std::int32_t vocabulary_cap);
 
-/// Returns one past the first `token` of a document, where a prompt that ends with it ends; the document's
+/// Returns one past the first `token` of a document, the end of a prompt that ends with it; the document's
 /// length if it has none.
 std::size_t position_after(std::span<const Token> document, Token token);
 

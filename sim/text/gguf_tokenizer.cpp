@@ -70,7 +70,7 @@ double metadata_number(const llama_model* model, const std::string& key, double 
   return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
-/// Returns a piece as its token is printed.
+/// Returns a piece in printable form.
 std::string printed(std::string_view piece) {
   std::string out;
   while (!piece.empty()) {
@@ -103,8 +103,8 @@ std::shared_ptr<llama_model> load_llama_model(const std::filesystem::path& file,
   llama_model_params parameters = llama_model_default_params();
   parameters.n_gpu_layers = 0;
   parameters.vocab_only = vocabulary_only;
-  // Keeps weights in the file's form: other forms serve special instructions, and some of these (AMX) are
-  // present on virtual machines that do not allow them.
+  // Keeps weights in the file's form: other forms need special instructions, and some of these (AMX) are
+  // reported by virtual machines that do not allow them.
   parameters.use_extra_bufts = false;
   std::shared_ptr<llama_model> model(llama_model_load_from_file(file.c_str(), parameters), llama_model_free);
   if (!model) {
@@ -161,7 +161,7 @@ std::string GgufTokenizer::text(Token token) const {
     length = write();
   }
   piece.resize(static_cast<std::size_t>(std::max(length, 0)));
-  // A token that stands for no text is printed by its name in the file.
+  // A token without text is printed by its name in the file.
   return printed(piece.empty() ? llama_vocab_get_text(vocabulary, token) : piece);
 }
 

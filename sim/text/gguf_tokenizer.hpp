@@ -17,7 +17,6 @@ struct llama_model;
 
 namespace speclab {
 
-/// Returns whether this build has libllama.
 bool has_libllama();
 
 /// Facts that a file states before its weights are read.
@@ -38,16 +37,16 @@ class GgufTokenizer final : public TokenCoder {
   const GgufFacts& facts() const { return facts_; }
 
   std::int32_t size() const override { return size_; }
-  /// Returns a token as printed: a space is U+2581; other white space and bytes that are not UTF-8 are
+  /// Returns a token in printable form: a space is U+2581; other white space and bytes that are not UTF-8 are
   /// "<0xNN>".
   std::string text(Token token) const override;
-  /// Returns the tokens of plain text: names of special tokens in it are text, and no token is added before
+  /// Returns the tokens of a text: names of special tokens are treated as text, and no token is added before
   /// it.
   std::vector<Token> tokens(std::string_view text) const override;
   std::string join(std::span<const Token> tokens) const override;
 
-  /// Returns the tokens of `text` as the first message of a user, with the beginning of the answer, by the
-  /// file's chat template. Throws ModelError if the file has none, or one that libllama does not know.
+  /// Returns the tokens of `text` as a user's first message, with the beginning of the answer, by the file's
+  /// chat template. Throws ModelError if the file has none, or one that libllama does not know.
   std::vector<Token> chat(std::string_view text) const;
 
   /// Returns the token that the model expects before every text; none for most byte-level models.
@@ -67,8 +66,7 @@ class GgufTokenizer final : public TokenCoder {
   std::optional<Token> for_nothing_;
 };
 
-/// Codes the user's side of a conversation: `tokens` is GgufTokenizer::chat, everything else is the
-/// tokenizer's.
+/// A tokenizer for prompts of a chat: `tokens` is GgufTokenizer::chat, everything else is the tokenizer's.
 class ChatCoder final : public TokenCoder {
  public:
   explicit ChatCoder(std::shared_ptr<const GgufTokenizer> tokenizer) : tokenizer_(std::move(tokenizer)) {}

@@ -21,7 +21,7 @@ InputStream::InputStream(const std::filesystem::path& file) : std::istream(nullp
   if (!bytes_.is_open()) setstate(std::ios::failbit);
 }
 
-// Opening a pipe would wait for its writer. Reading waits as well, but can be ended.
+// Opening a pipe would wait for its writer. Reading waits as well, but can be stopped.
 InputStream::Bytes::Bytes(const std::filesystem::path& file)
     : name_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat about = {};
@@ -33,7 +33,7 @@ InputStream::Bytes::~Bytes() {
 }
 
 void InputStream::Bytes::wait() const {
-  // A signal may go to another thread, and then ends no call of this one.
+  // A signal may interrupt another thread instead of this one, so this one polls.
   constexpr int milliseconds = 100;
   pollfd descriptor{descriptor_, POLLIN, 0};
   while (::poll(&descriptor, 1, milliseconds) <= 0) end_if_stopped();

@@ -8,9 +8,9 @@
 
 namespace speclab {
 
-/// The bytes of a file, as std::ifstream gives them. Waiting for the bytes of a pipe, a terminal or a device,
-/// and reading far too many of them, ends with Stopped if the work shall end (core/stop.hpp). A file that
-/// cannot be opened gives a stream that fails, and sets errno. Throws ModelError if reading fails later.
+/// The bytes of a file, as std::ifstream gives them. Reading from a pipe, a terminal or a device throws
+/// Stopped if the work is to stop (core/stop.hpp). A file that cannot be opened gives a stream that fails,
+/// and sets errno. Throws ModelError if reading fails later.
 class InputStream final : public std::istream {
  public:
   explicit InputStream(const std::filesystem::path& file);
@@ -32,7 +32,7 @@ class InputStream final : public std::istream {
 
     std::filesystem::path name_;
     int descriptor_ = -1;
-    bool waits_ = false;  ///< whether others write what is read
+    bool waits_ = false;  ///< whether reading may wait for another program
     std::array<char, 1 << 16> buffer_;
   };
 

@@ -45,8 +45,8 @@ class Lexicon {
 
 struct FittedLexicon {
   Lexicon lexicon;
-  /// Logarithm of the likelihood of the targets given the sources before each iteration, and at the end,
-  /// without the constant for their lengths. It never falls.
+  /// Log-likelihood of the targets given the sources, before each iteration and at the end, without the
+  /// constant for their lengths. It never decreases.
   std::vector<double> log_likelihoods;
 };
 

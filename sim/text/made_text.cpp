@@ -19,7 +19,7 @@ std::string made_text(std::size_t bytes) {
   while (text.size() < bytes) {
     const double known = open_unit(stream());
     const auto choice = static_cast<std::uint32_t>(std::min(std::pow(open_unit(stream()), -1.2), 1e6));
-    // The word that follows is drawn from a separate stream, whose address is the words before it.
+    // The next word is drawn from a separate stream, addressed by the words before it.
     Philox follower(choice, Site{known < 0.4 ? before : 0, last, Draw{Use::world, 1}});
     const auto word = static_cast<std::uint32_t>(rank(known < 0.85 ? follower : stream));
     constexpr std::string_view marks = ",.;:'!?-\"()_";

@@ -62,8 +62,8 @@ void refuse_long_words(std::string_view text) {
       characters = 0;
     } else if ((static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80 && ++characters > longest) {
       throw ModelError(
-          fmt::format("from byte {} on more than {} characters stand without a space, the most that "
-                      "SentencePiece takes; use tokenization \"words\" or \"bytes\"",
+          fmt::format("from byte {} on, no space occurs within {} characters, the most that "
+                      "SentencePiece accepts; use tokenization \"words\" or \"bytes\"",
                       begin + 1, longest));
     }
   }
@@ -76,10 +76,10 @@ Subword Subword::train(std::string_view text, std::int32_t vocabulary_cap) {
   const std::size_t longest =
       std::min<std::size_t>(text.size() + 1, std::numeric_limits<std::int32_t>::max());
   const std::unordered_map<std::string, std::string> options{
-      {"minloglevel", "2"},  // errors come back as a status
+      {"minloglevel", "2"},  // errors are returned as a status
       {"model_type", "bpe"},
       {"vocab_size", fmt::format("{}", vocabulary_cap)},
-      {"hard_vocab_limit", "false"},  // small texts have fewer pieces than asked for
+      {"hard_vocab_limit", "false"},  // small texts have fewer pieces than requested
       {"character_coverage", "1.0"},
       {"normalization_rule_name", "identity"},
       {"max_sentence_length", fmt::format("{}", longest)},  // longer lines would be skipped

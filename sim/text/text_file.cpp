@@ -43,7 +43,7 @@ std::string load_text(const std::filesystem::path& file, Encoding encoding) {
     in.read(text.data() + size, static_cast<std::streamsize>(block));
     text.resize(size + static_cast<std::size_t>(in.gcount()));
     if (text.size() > most) {
-      throw ModelError(fmt::format("{}: has more than {} bytes, the most that is read", file.string(), most));
+      throw ModelError(fmt::format("{}: has more than {} bytes, the limit", file.string(), most));
     }
   }
   if (encoding == Encoding::any) return text;

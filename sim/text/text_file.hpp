@@ -1,4 +1,4 @@
-// Reads a whole file; errors name it.
+// Reads a file; errors name it.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace speclab {
 
 enum class Encoding { any, utf8 };
 
-/// Returns whether reading a file would never end: true for a device such as /dev/zero, but not for a
-/// terminal, whose input a person ends, or /dev/null.
+/// Returns whether reading a file would never end: true for a device such as /dev/zero, false for /dev/null
+/// and a terminal.
 bool is_endless(const std::filesystem::path& file);
 
 /// Returns the content of a file. Throws ModelError, naming the file, if it cannot be read, is endless, has

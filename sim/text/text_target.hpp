@@ -1,4 +1,4 @@
-// A text itself as the target: the model that would write exactly this text when decoded greedily.
+// A text itself as the target: greedy decoding of this model writes exactly the text.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,8 @@
 
 namespace speclab {
 
-/// Satisfies LanguageModel. A context must be the text's own beginning, up to its length: all probability
-/// goes to the token that comes next. Past the end it goes to the last token again. `text` is not empty; it
-/// and `rows` must outlive the target.
+/// Satisfies LanguageModel. A context must be the text's beginning: all probability is on the text's next
+/// token, or past the end on its last one. `text` is not empty; it and `rows` must outlive the target.
 struct TextTarget {
   std::span<const Token> text;
   const PointRows* rows;

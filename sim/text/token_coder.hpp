@@ -19,7 +19,7 @@ class TokenCoder {
   virtual ~TokenCoder() = default;
 
   virtual std::int32_t size() const = 0;
-  /// Returns one token as printed, without white space.
+  /// Returns one token in printable form, without white space.
   virtual std::string text(Token token) const = 0;
   /// Returns the tokens of a text. Throws ModelError for a text that cannot be coded.
   virtual std::vector<Token> tokens(std::string_view text) const = 0;

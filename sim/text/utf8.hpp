@@ -1,4 +1,4 @@
-// Checks UTF-8: which sequences are well-formed, and where a text stops being UTF-8.
+// Checks whether text is well-formed UTF-8.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tests that an AnyRule equals the rule it was made from: the same rounds, bit for bit, and the same answers.
+// Tests that an AnyRule behaves as the rule in it: the same rounds, bit for bit, and the same results.
 #include "sim/any_rule.hpp"
 
 #include <doctest/doctest.h>

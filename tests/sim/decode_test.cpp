@@ -254,7 +254,7 @@ TEST_CASE("alpha of a Markov pair is the overlap's stationary mean, while decodi
                         simulation.trials, exact));
   CHECK_FALSE(has_alpha(measure_acceptance(draft, target, TokenRule{}, simulation).total(), simulation.trials,
                         exact));
-  // The witness is not trivial: an unweighted mean over tokens is a different number.
+  // The comparison is not trivial: an unweighted mean over tokens is a different number.
   double flat = 0;
   for (const double f : chain.overlaps()) flat += f / 4;
   CHECK(std::abs(flat - exact.mean) > 0.02);

@@ -86,7 +86,8 @@ TEST_CASE("sequences are addressed by trial: neither threads nor the number of t
   };
   check(speculative);
   check(plain);
-  // The samples are independent, although of one distribution: plain decoding uses another stream.
+  // The samples are independent, although of one distribution: decoding without speculation uses another
+  // stream.
   CHECK(speculative(50) != plain(50));
   CHECK(speculative_sequences(target, target, TokenRule{}, 0, simulation_of(50), 5) != plain(50));
 }

@@ -16,7 +16,7 @@ void add_thread_option(Verb& verb, const char* what) {
 void add_config_options(Verb& verb) {
   verb.add<std::int64_t>("seed", "seed to use instead of the config's");
   add_thread_option(verb);
-  add_set_option(verb, "change the config, e.g. gamma=3; PATH=null leaves a key out");
+  add_set_option(verb, "change the config, e.g. gamma=3; PATH=null removes a key");
 }
 
 void add_run_options(Verb& verb) {
@@ -26,8 +26,9 @@ void add_run_options(Verb& verb) {
   add_config_options(verb);
   verb.add("json", "print result.json to standard output instead of a table");
   verb.add("quiet,q", "print neither table nor progress");
-  verb.add<std::string>("shard I/N",
-                        "run only part I of N, into shards/ of the folder; speclab merge joins the parts");
+  verb.add<std::string>(
+      "shard I/N",
+      "run only part I of N, and write it to shards/ in the folder; speclab merge joins the parts");
   verb.add("force", "overwrite the results of another config, or of an interrupted run");
   verb.add<std::string>(
       "resume auto|require", "auto",
@@ -65,7 +66,7 @@ std::string set_arguments(const Values& values) {
 Words only_option(const Values& values) {
   Words names;
   for (const std::string& name : split(values.given("only").value_or(""), ',')) {
-    if (!name.empty()) names.push_back(name);  // A comma at the end of the list leaves an empty name.
+    if (!name.empty()) names.push_back(name);  // a comma at the end of the list leaves an empty name
   }
   return names;
 }

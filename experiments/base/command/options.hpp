@@ -15,7 +15,7 @@ namespace speclab {
 
 /// Adds --set, for verbs that read configs. `sentence` is its help text.
 void add_set_option(Verb& verb, const char* sentence);
-/// Adds --threads. `what` names the things that are limited: "threads".
+/// Adds --threads. `what` names what is limited: "threads".
 void add_thread_option(Verb& verb, const char* what = "threads");
 /// Adds the options of verbs that read a config: --seed, --threads and --set.
 void add_config_options(Verb& verb);

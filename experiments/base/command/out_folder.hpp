@@ -7,8 +7,7 @@
 
 namespace speclab {
 
-/// Throws UsageError if nothing can be written into `folder`, or if it cannot be created: an error before the
-/// work is better than one after it.
+/// Throws UsageError if `folder` cannot be created or written to, so that the error comes before the work.
 void refuse_unwritable(const std::filesystem::path& folder);
 
 /// Writes each figure of a section to its own file, named after its id.
@@ -19,7 +18,7 @@ void write_figures(const std::filesystem::path& folder, const Section& section);
 std::filesystem::path built_explorer();
 
 /// Writes report.html. With an explorer it also copies that page to explorer.html in the same folder and
-/// links to it, so that the folder can be given away.
+/// links to it, so that the folder is self-contained.
 void write_report(const std::filesystem::path& folder, const Page& page,
                   const std::filesystem::path& explorer = built_explorer());
 

@@ -9,7 +9,6 @@
 
 namespace speclab {
 
-/// Prints a JSON document on standard output.
 void print_json(const Json& json);
 /// Returns the value of type `type` that `value` points to as JSON text.
 std::string json_text_of(const void* value, const Type& type);

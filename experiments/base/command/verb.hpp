@@ -1,4 +1,4 @@
-// Declares what a verb of the program is. Each verb has its own file and a line in
+// Declares a verb of the program (a subcommand, such as `run`). Each verb has its own file and a line in
 // experiments/cli/all_verbs.cpp.
 #pragma once
 
@@ -58,7 +58,7 @@ struct Verb {
   /// Adds an option without a value.
   void add(const char* option, const char* what) { options.add_options()(option, what); }
   /// Adds an option with a value. `option` is its name, and after a space the word that help shows for the
-  /// value: "out FOLDER". Without such a word help shows the type. If T is a vector, the option may be given
+  /// value: "out FOLDER". Without this word help shows the type. If T is a vector, the option may be given
   /// several times.
   template <class T>
   void add(const char* option, const char* what) {
@@ -76,7 +76,7 @@ struct Verb {
   }
 };
 
-/// Prints on standard error that a signal ended the work early and what became of it (`what`: "nothing was
+/// Prints on standard error that a signal ended the work early, and the consequence `what` ("nothing was
 /// tested"). Returns the exit code.
 int interrupted_exit(const char* what);
 

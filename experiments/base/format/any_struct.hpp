@@ -1,4 +1,4 @@
-// Holds a struct of a type that the holder does not know; it can be read only as that type.
+// Holds a struct of any type, which can be read only as that type.
 #pragma once
 
 #include <cstddef>

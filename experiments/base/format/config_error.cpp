@@ -14,8 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// Longer words are compared with no name, because comparing takes time in the product of the two lengths. No
-/// mistyped name of the program is so long.
+/// Longer words are not compared, because comparison takes time proportional to the product of both lengths.
 constexpr std::size_t longest_compared = 100;
 
 /// Returns the number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
@@ -48,11 +47,11 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
   return static_cast<std::size_t>(end - a.begin());
 }
 
-/// Returns the names that the word may have been meant for: those with the fewest edits, and those that share
-/// at least as long a beginning with it as the nearest name (a longer one, if that is one edit away) and are
-/// either a few edits away or continue where the word ends. If there are none, returns the names that share
-/// the longest beginning, of at least four characters. Names with the longest common beginning come first,
-/// since people forget the ends of names (sizes, versions). Ignores case.
+/// Returns the names that were probably meant: those with the fewest edits, and those whose common prefix
+/// with the word is at least as long as the nearest name's (longer, if that is one edit away) and that are a
+/// few edits away or continue the word. If there are none, returns the names with the longest common prefix,
+/// of at least four characters. Names with the longest common prefix come first, since people forget the ends
+/// of names (sizes, versions). Ignores case.
 std::vector<std::string> near_names(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t max_named = 5;
   constexpr std::size_t least_shared = 4;
@@ -92,7 +91,7 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
 
 constexpr std::size_t longest_path = 300;
 
-/// Returns the text as a terminal may show it, in lines short enough to read.
+/// Returns the text escaped for terminals, in lines of limited length.
 std::string short_lines(const std::string& text) {
   constexpr std::size_t longest_line = 1000;
   std::string out;
@@ -122,7 +121,7 @@ void require_memory(double bytes, const std::string& path, const std::string& wh
   const std::optional<double> available = available_memory();
   if (!available || bytes <= *available) return;
   throw ConfigError(path,
-                    "{} need at least {:.3g} GB of memory, of which {:.3g} GB are available; make it smaller",
+                    "{} need at least {:.3g} GB of memory, but {:.3g} GB are available; make it smaller",
                     what, bytes / giga, *available / giga);
 }
 

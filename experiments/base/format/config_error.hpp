@@ -1,7 +1,6 @@
-// Errors in an input, each stated once: file, JSON path, value and remedy. Because values are other people's
-// text, both error types hold their message in a form that a terminal may show
-// (experiments/base/support/printable.hpp), in lines of at most 1,000 bytes, and whole, although
-// std::exception::what() would end at a NUL.
+// Errors in an input, with file, JSON path, value and remedy. Values are untrusted text, so both error types
+// escape their message for terminals (experiments/base/support/printable.hpp), limit its lines to 1,000
+// bytes, and store it completely, although std::exception::what() would end at a NUL.
 #pragma once
 
 #include <fmt/core.h>
@@ -32,8 +31,8 @@ struct ConfigError : std::runtime_error {
   std::string sentence() const;
 };
 
-/// Runs `work`. A ConfigError that leaves it is given the name `file`; a ModelError becomes a ConfigError
-/// about `file`.
+/// Runs `work`, and sets `file` in a ConfigError that it throws; a ModelError becomes a ConfigError about
+/// `file`.
 template <class Work>
 auto in_file(const std::string& file, const Work& work) {
   try {
@@ -56,7 +55,7 @@ struct UsageError : std::runtime_error {
       : UsageError(fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
 
-/// Returns read(). Throws UsageError, which names the file, if memory does not suffice for it.
+/// Returns read(). Throws UsageError, which names the file, if there is not enough memory.
 template <class Read>
 auto read_in_memory(const std::string& file, const Read& read) {
   try {
@@ -66,16 +65,16 @@ auto read_in_memory(const std::string& file, const Read& read) {
   }
 }
 
-/// Throws ConfigError at `path` if `bytes` exceed the memory that is available; `what` names what needs them
-/// and so what to make smaller ("5e+07 samples of 64 tokens").
+/// Throws ConfigError at `path` if `bytes` exceed the available memory; `what` names what needs them and
+/// should be made smaller ("5e+07 samples of 64 tokens").
 void require_memory(double bytes, const std::string& path, const std::string& what);
 
-/// Returns "; did you mean "x" or "y"?" if known names are near the word (longest common beginning first),
-/// else an empty text.
+/// Returns "; did you mean "x" or "y"?" if known names resemble the word (longest common prefix first), else
+/// an empty text.
 std::string near_suggestion(const std::string& word, const std::vector<std::string>& known);
 
-/// Returns the same. If no name is near, returns "; known: a, b, c"; of very many names it lists those with
-/// the fewest edits.
+/// Returns the same; if no name is near, "; known: a, b, c", with only the names of fewest edits if there are
+/// very many.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace speclab

@@ -17,8 +17,8 @@ CsvValue csv_value(const Json& value);
 CsvValue csv_value(const std::optional<double>& value);
 CsvValue csv_value(const std::optional<bool>& value);  ///< "yes" or "no"
 
-/// Add the columns "name", "name_low" and "name_high", and their fields. Fields are empty without an interval
-/// and for bounds that are not finite.
+/// Add the columns "name", "name_low" and "name_high", and their fields, which are empty for a missing
+/// interval and infinite bounds.
 void add_interval_columns(std::vector<std::string>& columns, const std::string& name);
 void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& interval);
 

@@ -52,7 +52,7 @@ class FamilyType final : public Type {
   void schema(Json& out) const override { out["$ref"] = "#/$defs/" + family_.schema_name(); }
 
   const Type* below(const std::string& step) const override {
-    // The kind depends on the value; any kind that knows the step will do.
+    // The kind depends on the value; any kind with this key serves.
     if (const Type* type = family_.common().below(step)) return type;
     for (const KindInfo* kind : family_.kinds()) {
       if (const Type* type = kind->parameters->below(step)) return type;

@@ -1,5 +1,5 @@
-// Families of objects that are told apart by their key "kind". Each kind is one entry: its name, sentence and
-// parameters and, in types derived from KindInfo, its factory and what it promises.
+// Families of objects that are distinguished by their key "kind", such as rules or models. Each kind is one
+// entry: its name, sentence and parameters and, in types derived from KindInfo, its factory and properties.
 #pragma once
 
 #include <cassert>
@@ -18,13 +18,13 @@
 
 namespace speclab {
 
-/// The part that every entry of a family has.
+/// The members common to the entries of all families.
 struct KindInfo {
   std::string name;
   std::string sentence;
   TypePtr parameters;  ///< an ObjectType; its fields are the kind's keys
-  /// Computes, when called, the kind's output with its defaults on the family's example_input; null for kinds
-  /// without an example.
+  /// Computes the kind's output with default parameters on the family's example_input; null for kinds without
+  /// an example.
   std::function<std::string()> example = nullptr;
 };
 
@@ -38,7 +38,7 @@ class FamilyBase {
   const std::string& plural() const { return plural_; }
   /// The keys that all kinds share.
   const ObjectType& common() const { return *common_->object(); }
-  /// The input of every kind's example, in words.
+  /// Describes the input of every kind's example, in words.
   const std::string& example_input() const { return example_input_; }
   const std::vector<const KindInfo*>& kinds() const;
   std::vector<std::string> names() const;
@@ -48,7 +48,6 @@ class FamilyBase {
   const KindInfo& at(const Json& name, const std::string& path) const;
   /// Returns the name of the family in the JSON schema's definitions: "gamma_policy".
   std::string schema_name() const;
-  /// Returns all kinds as JSON Schema.
   Json schema() const;
 
  protected:
@@ -75,8 +74,8 @@ template <class Entry>
 class Family : public FamilyBase {
  public:
   /// `noun`: "model"; `plural`: "Models"; `common`: the keys that all kinds share, an ObjectType or null.
-  /// `fill` adds the kinds when the family is first asked for them, because a kind's description may refer to
-  /// its own family, as that of a model with a "base" does.
+  /// `fill` adds the kinds at first use, because a kind's description may refer to its own family (a model
+  /// with a "base").
   Family(std::string noun, std::string plural, TypePtr common = nullptr,
          std::function<void(Family&)> fill = nullptr)
       : FamilyBase(std::move(noun), std::move(plural), std::move(common), [this, fill] {
@@ -97,11 +96,11 @@ class Family : public FamilyBase {
 /// A chosen kind with its parameters.
 struct SelectedKind {
   const KindInfo* kind = nullptr;
-  std::shared_ptr<const void> parameters;  ///< of the type for which the kind's description was made
+  std::shared_ptr<const void> parameters;  ///< of the type that the kind's description describes
   std::string path;                        ///< JSON pointer of the object in its config, for errors
 
   const std::string& name() const { return kind->name; }
-  /// Returns the parameters as P, the type for which the kind's description was made.
+  /// Returns the parameters as P, the type that the kind's description describes.
   template <class P>
   const P& as() const {
     return *static_cast<const P*>(parameters.get());

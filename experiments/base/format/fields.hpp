@@ -1,4 +1,4 @@
-// Descriptions of plain structs. A struct's fields are listed once:
+// Descriptions of structs, for reading and writing JSON. A struct's fields are listed once:
 //     const Typed<Sampling>& sampling_type() {
 //       static const auto type = object<Sampling>(
 //           "sampling", "Sampling options of a model.",
@@ -70,8 +70,8 @@ class ObjectType final : public Type {
   /// Returns the default of a field; null if it has none.
   Json fallback(const Field& field) const;
 
-  /// Parts of `read`, `write` and `schema`, for objects that several descriptions make up: `others` are keys
-  /// that belong to another description.
+  /// Parts of `read`, `write` and `schema`, for objects with several descriptions: `others` are keys of
+  /// another description.
   void refuse_unknown(const Json& json, const std::string& path,
                       const std::vector<std::string>& others) const;
   void read_fields(const Json& json, const std::string& path, void* value) const;
@@ -103,7 +103,7 @@ struct Held<std::optional<T>> {
   static constexpr bool optional = true;
 };
 
-/// The operations of a list, whatever its element type.
+/// The operations of a list with any element type.
 struct ListAccess {
   std::size_t (*size)(const void* list);
   void (*resize)(void* list, std::size_t size);
@@ -118,7 +118,7 @@ constexpr ListAccess list_access() {
       [](void* list, std::size_t index) -> void* { return &(*static_cast<std::vector<T>*>(list))[index]; }};
 }
 
-/// The operations of an ordered map from text, whatever its value type.
+/// The operations of an ordered map from text to any type.
 struct MapAccess {
   std::size_t (*size)(const void* map);
   void (*clear)(void* map);
@@ -161,7 +161,7 @@ constexpr IntegerAccess integer_access() {
 }
 
 TypePtr integer_type(double least, double most, IntegerAccess access);
-/// A name and the value for which it stands.
+/// A name and its value.
 using ChoiceName = std::pair<std::string_view, std::int64_t>;
 TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access);
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
@@ -175,7 +175,7 @@ TypePtr object_type(std::string_view name, std::string_view sentence, std::vecto
 template <class T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
-/// Returns the value of a key of such a map; null if there is none.
+/// Returns the value of a key of an OrderedMap; null if there is none.
 template <class Key, class T>
 const T* find(const std::vector<std::pair<Key, T>>& values, const Key& key) {
   for (const auto& [known, value] : values) {
@@ -238,7 +238,7 @@ Typed<OrderedMap<T>> map(const Typed<T>& element) {
 
 namespace detail {
 
-/// Finds a member in an object. All members share this one type, which keeps the compile time of a field low.
+/// Finds a member in an object. One type serves all members, to keep the compile time of a field low.
 class MemberAccess {
  public:
   using Find = void* (*)(const MemberAccess&, void* object);

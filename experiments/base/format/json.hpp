@@ -1,5 +1,5 @@
-// Declares JSON whose keys keep the order in which they were written. Only the code that reads configs and
-// writes results needs the whole library; this declaration is enough for everything else.
+// Declares JSON whose keys keep their order. Only code that reads configs and writes results includes the
+// library; this declaration is enough for other code.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

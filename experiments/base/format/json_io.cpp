@@ -40,10 +40,11 @@ std::string reason(const std::string& what) {
   return what;
 }
 
-/// The deepest nesting: far beyond what a config needs, and small enough to copy, print or destroy a document
+/// Maximum nesting: more than a config needs, and small enough to copy, print or destroy a document
 /// recursively.
 constexpr int deepest = 100;
-/// The most keys of one object. Json searches all of them for each key, so that 100,000 would take minutes.
+/// Maximum number of keys of an object. Json searches all of them for each key, so that 100,000 would take
+/// minutes.
 constexpr std::size_t max_keys = 10000;
 
 /// Reads a document without building it and stops if it is nested too deeply. (nlohmann's parser with a
@@ -139,7 +140,7 @@ Json parse_json(const std::string& text) {
     throw ConfigError("/", "not JSON: {}", reason(error.what()));
   }
   if (watcher.repeated()) {
-    throw ConfigError("/", "key \"{}\" stands twice in one object; keep one", *watcher.repeated());
+    throw ConfigError("/", "key \"{}\" occurs twice in one object; keep one", *watcher.repeated());
   }
   return document;
 }
@@ -163,7 +164,7 @@ std::string read_text(const std::filesystem::path& file) {
   std::string text;
   while (stream) {
     const std::size_t size = text.size();
-    if (size > most) throw ConfigError("/", "has more than {} bytes, the most that is read", most);
+    if (size > most) throw ConfigError("/", "has more than {} bytes, the limit", most);
     text.resize(size + block);
     stream.read(text.data() + size, static_cast<std::streamsize>(block));
     text.resize(size + static_cast<std::size_t>(stream.gcount()));

@@ -19,14 +19,14 @@ Json json_line(const std::string& text);
 /// Returns the whole file as text. Throws ConfigError if it cannot be read.
 std::string read_text(const std::filesystem::path& file);
 
-/// Sets the value at a JSON pointer ("/models/draft/alpha") and creates missing objects on its way. Throws
+/// Sets the value at a JSON pointer ("/models/draft/alpha") and creates missing objects along it. Throws
 /// ConfigError at `where` if the pointer is malformed, has more than 100 parts, or passes through something
 /// that is neither an object nor a list.
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where);
 
 /// Applies "path=value" of --set. The path may begin with a slash and has dots or slashes between names; a
-/// key that is itself a path follows an empty name ("sweep./gamma"). The value is JSON, or text if it is not
-/// JSON; null removes the key. Throws UsageError without "=".
+/// key that is itself a path follows an empty name ("sweep./gamma"). The value is JSON, else text; null
+/// removes the key. Throws UsageError without "=".
 void apply_assignment(Json& document, const std::string& assignment);
 
 }  // namespace speclab

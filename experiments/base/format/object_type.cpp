@@ -93,7 +93,7 @@ void ObjectType::read(const Json& json, const std::string& path, void* value) co
 void ObjectType::write(const void* value, Json& json) const {
   if (!json.is_object()) json = Json::object();
   for (const Field& field : fields_) {
-    // `at` takes no const object, but only reading creates values: the object stays unchanged.
+    // `at` takes a non-const object, but does not change it; only `create` does.
     const void* held = field.at(const_cast<void*>(value));
     if (held != nullptr) field.type->write(held, json[field.name]);
   }

@@ -1,5 +1,5 @@
-// Maps values of C++ types to JSON. One description serves reading with errors, writing, defaults, the JSON
-// schema, `speclab list` and the reference page.
+// Maps values of C++ types to JSON. One description per type serves reading with error messages, writing,
+// defaults, the JSON schema, `speclab list` and the reference page.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace speclab {
 class ObjectType;
 class FamilyBase;
 
-/// One type of value. `value` points to the C++ type for which the description was made (see fields.hpp).
+/// One type of value. `value` points to the described C++ type (see fields.hpp).
 class Type {
  public:
   Type() = default;
@@ -23,8 +23,7 @@ class Type {
   Type& operator=(const Type&) = delete;
   virtual ~Type() = default;
 
-  /// Reads `json` into `*value`. Throws ConfigError, which names `path`, for anything that is not such a
-  /// value.
+  /// Reads `json` into `*value`. Throws ConfigError, which names `path`, for any other value.
   virtual void read(const Json& json, const std::string& path, void* value) const = 0;
   virtual void write(const void* value, Json& json) const = 0;
 

@@ -1,4 +1,4 @@
-// Describes numbers, truth values, text, choices, lists and maps.
+// Describes numbers, Booleans, text, choices, lists and maps.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -85,7 +85,7 @@ class IntegerType final : public Type {
   detail::IntegerAccess access_;
 };
 
-/// Truth values and text.
+/// Booleans and text.
 template <class T>
 class PlainType : public Type {
  public:

@@ -1,4 +1,4 @@
-// Places values on an axis and chooses the values that are written beside it.
+// Places values on an axis and chooses its ticks.
 #pragma once
 
 #include <string>
@@ -22,8 +22,7 @@ struct Axis {
   double place(double value) const;
 };
 
-/// Returns false if the ends differ by rounding only: there may then be no numbers between them to write at
-/// an axis.
+/// Returns false if the ends differ only by rounding, so that there may be no ticks between them.
 bool apart(const AxisRange& range);
 /// Returns the range that shows `values` with a margin; it starts at 0 if 0 is near. Ignores values that are
 /// not finite and, on a logarithmic axis, not positive. Returns 0 to 1 (0.1 to 1 on a logarithmic axis) if
@@ -32,7 +31,7 @@ AxisRange range_of(const std::vector<double>& values, bool logarithmic);
 
 /// Returns at most `most` round values within the axis, increasing, and at least two if there are any; only
 /// whole numbers if `whole`. If the axis has `values`, returns the round ones among them if there are at
-/// least three, else all that are far enough from the one before.
+/// least three, else all that are far enough apart.
 std::vector<double> ticks_of(const Axis& axis, int most, bool whole);
 
 }  // namespace speclab

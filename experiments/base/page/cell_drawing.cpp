@@ -89,8 +89,7 @@ DrawnCells draw_cells(const Figure& figure, const Axis& x, const Axis& y) {
   Axis scale = scale_axis(heat);
   scale.from = 0;
   scale.to = 1;
-  // Each shade is one path: a cell then takes 20 bytes, and the browser holds 64 elements instead of
-  // thousands.
+  // Each shade is one path: a cell takes 20 bytes, and the browser has 64 elements instead of thousands.
   std::array<std::string, shades> paths;
   std::string values;
   for (std::size_t row = 0; row < heat.y.size(); ++row) {

@@ -19,7 +19,7 @@ std::string number_text(double value) {
 }
 
 std::string interval_text(const Interval& interval) {
-  // Bounds are infinite with a single batch, and NaN after they have been written to a file and read again.
+  // Bounds are infinite with a single batch, and NaN after a round trip through a file.
   const double above = interval.high - interval.estimate;
   const double below = interval.estimate - interval.low;
   const double half = std::max(above, below);

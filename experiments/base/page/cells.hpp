@@ -16,7 +16,7 @@ inline constexpr double mebi = 1048576, giga = 1e9;
 /// Formats a number with four significant digits, in powers of ten below 0.001 and from a million on; "–" if
 /// it is not finite.
 std::string number_text(double value);
-/// Formats an interval with as many digits as the half-width justifies: "1.716 ± 0.012", or "0.990 +0.010
+/// Formats an interval with the digits that its half-width justifies: "1.716 ± 0.012", or "0.990 +0.010
 /// −0.027" if the narrower side is less than 0.9 of the wider one. Prints "?" for an unknown error, and no
 /// error below 1e-9, which is rounding.
 std::string interval_text(const Interval& interval);

@@ -12,8 +12,8 @@
 namespace speclab {
 
 /// Okabe and Ito's colours, which colour-blind readers can tell apart, darkened to a contrast of 3:1 on
-/// white, followed by darker ones in the manner of Paul Tol's "muted" set. Yellow is left out: it is hardly
-/// visible on white.
+/// white, followed by darker ones in the manner of Paul Tol's "muted" set. Yellow is left out, because it is
+/// hardly visible on white.
 constexpr std::array<const char*, 12> light_palette = {"#0072b2", "#d55e00", "#008a64", "#b8578f",
                                                        "#a87200", "#2b8cc4", "#111111", "#882255",
                                                        "#332288", "#7d7d20", "#117733", "#767676"};

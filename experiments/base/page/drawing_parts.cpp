@@ -58,7 +58,7 @@ std::vector<std::string> wrapped(const std::string& text, double width, std::siz
     while (cut && !each.empty() && drawn_width(each) + letter_width > width) {
       do each.pop_back();
       while (!each.empty() && (static_cast<unsigned char>(each.back()) & 0xc0U) == 0x80U);
-      // If the cut character had several bytes, its first byte still remains.
+      // Removes the first byte of a cut multi-byte character, which still remains.
       if (!each.empty() && (static_cast<unsigned char>(each.back()) & 0xc0U) == 0xc0U) each.pop_back();
     }
     if (cut) each += "…";

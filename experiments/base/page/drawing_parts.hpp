@@ -62,8 +62,7 @@ Drawing draw_plane(const Figure& figure);
 Drawing draw_rows(const Figure& figure);
 Drawing draw_timelines(const Figure& figure);
 
-/// Draws the cells of figure.heat between the axes, with the scale of colours at the right: markup, and JSON
-/// for the script.
+/// The drawn cells of figure.heat, with the colour scale at the right: markup, and JSON for the script.
 struct DrawnCells {
   std::string markup;
   std::string json;

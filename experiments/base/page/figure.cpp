@@ -69,8 +69,7 @@ void check_heat(const Figure& figure, const HeatMap& heat) {
   for (const auto& row : heat.z) require(row.size() == heat.x.size(), figure, "a heat map has a z per x");
 }
 
-/// The most points of a series, and cells along an axis, that are drawn: a screen cannot show more
-/// separately.
+/// Maximum number of drawn points of a series and cells along an axis: a screen cannot resolve more.
 constexpr std::size_t max_points = 500;
 constexpr std::size_t max_cells = 160;
 
@@ -82,7 +81,7 @@ void keep_every(std::vector<T>& values, std::size_t stride) {
 
 std::size_t stride_for(std::size_t size, std::size_t most) { return (size + most - 1) / most; }
 
-/// Returns the figure with at most as many points and cells as can be told apart; its caption says what was
+/// Returns the figure with at most max_points points per series and cells per axis; its caption says what was
 /// left out.
 Figure thinned(Figure figure) {
   std::size_t most = 0;

@@ -1,4 +1,4 @@
-// A figure as plain data, and its drawing for a page. See experiments/plot for figures of papers.
+// A figure as data, and its drawing for a page. See experiments/plot for figures of papers.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Series {
   void add(double at, const Interval& interval);
 };
 
-/// A matrix of coloured cells. Each cell reaches half way to its neighbours (on a logarithmic axis, in the
+/// A matrix of coloured cells. Each cell extends halfway to its neighbours (on a logarithmic axis, in the
 /// logarithm).
 struct HeatMap {
   std::vector<double> x;               ///< centres of the columns, increasing
@@ -60,8 +60,7 @@ struct AxisRange {
   double high = 1;
 };
 
-/// Curves and points; with `heat` they lie over a heat map; with `trace` the figure is a trace diagram
-/// instead.
+/// Curves and points, with `heat` over a heat map; with `trace` a trace diagram instead.
 struct Figure {
   std::string id;  ///< a letter, then letters, digits, '-' and '_'; unique on its page
   std::string title;
@@ -88,7 +87,6 @@ struct Figure {
 /// Throws std::invalid_argument if the figure contradicts itself (lengths, order, id) or shows nothing.
 void check_figure(const Figure& figure);
 
-/// A line of the legend.
 struct LegendEntry {
   std::string name;
   std::size_t colour = 0;                ///< index in the palette (colours.hpp)
@@ -109,9 +107,9 @@ struct Drawing {
   std::string data = {};  ///< JSON for the page's script: the places of points and their values
 };
 
-/// Draws the figure. Text is horizontal and large enough for a phone. Series that coincide are dashed in turn
-/// or placed side by side. If there are very many points or cells, only some are drawn, and the caption says
-/// so. Throws as `check_figure` does.
+/// Draws the figure. Text is horizontal and large enough for a phone. Coinciding lines are dashed, and
+/// coinciding points placed side by side. If there are very many points or cells, only some are drawn, and
+/// the caption says so. Throws as `check_figure` does.
 Drawing draw(const Figure& figure);
 
 /// Returns the drawing as a separate document, with its legend below and without its title.

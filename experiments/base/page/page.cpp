@@ -79,7 +79,7 @@ void write_cell(Out out, const Cell& cell) {
   if (cell.sort_key) classes += classes.empty() ? "number" : " number";
   fmt::format_to(out, "<td");
   if (!classes.empty()) fmt::format_to(out, " class=\"{}\"", escape_markup(classes));
-  // NaN has no place in an order: such a cell sorts with the texts.
+  // NaN has no order: such a cell sorts with the texts.
   if (cell.sort_key && !std::isnan(*cell.sort_key)) {
     // JavaScript reads "Infinity" where C++ writes "inf".
     const double key = *cell.sort_key;
@@ -96,7 +96,7 @@ void write_cell(Out out, const Cell& cell) {
 
 void write_rows(Out out, const Table& table) {
   check_rows(table);
-  // The last column, if it holds verdicts, stays visible if the table is wider than the screen.
+  // A last column of verdicts stays visible if the table is wider than the screen.
   const bool judged = std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) {
     return row.size() > 1 && !row.back().sort_key && !row.back().css_class.empty();
   });
@@ -244,7 +244,7 @@ std::string rest_text(const Section& section) {
   return text + (text.empty() ? "Notes" : "notes");
 }
 
-/// `alone`: it is the page's only section, and has the page's heading and headline.
+/// `alone`: the page's only section, which has the page's heading and headline.
 void write_section(Out out, const Section& section, bool alone) {
   fmt::format_to(out, "<section id=\"{}\">\n", section.id);
   if (alone) {

@@ -1,7 +1,7 @@
 const root = document.documentElement;
 root.classList.add("js");
 
-// The theme: the system's, light or dark, kept for the next page where the browser allows it.
+// The theme: auto (the system's), light or dark, kept for the next page if the browser allows it.
 const themes = ["auto", "light", "dark"], button = document.querySelector(".theme");
 const kept = { get() { try { return localStorage.getItem("speclab-theme"); } catch { return null; } },
                set(name) { try { localStorage.setItem("speclab-theme", name); } catch { /* not allowed: this page only */ } } };
@@ -60,7 +60,7 @@ for (const one of document.querySelectorAll("th button")) {
     body.append(...[...body.rows].sort(order));
   });
 }
-// The CSV holds the rows that are shown.
+// The CSV holds the visible rows.
 for (const one of document.querySelectorAll(".table .tools button")) {
   one.addEventListener("click", () => {
     const table = one.closest(".table").querySelector("table"), rows = [...table.rows].filter(row => !row.hidden);
@@ -101,7 +101,7 @@ for (const table of document.querySelectorAll("details > .scroll > table")) {
   table.closest("details").querySelector("summary").after(bar);
 }
 
-// Figures: the value under the pointer, or that the arrow keys have reached.
+// Figures: shows the value under the pointer or at the arrow keys' position.
 function interactive(figure) {
   const plot = figure.querySelector(".plot"), svg = plot.querySelector("svg"), tip = plot.querySelector(".tip");
   const data = JSON.parse(figure.querySelector("script").textContent), view = svg.viewBox.baseVal;
@@ -154,7 +154,7 @@ function interactive(figure) {
     let best = null, least = most;
     data.series.forEach((series, s) => series.px.forEach((px, i) => {
       if (!drawn(s, i)) return;
-      // At one place a point is preferred to a line's vertex, because the point has an interval.
+      // At equal distance a point is preferred to a line's vertex, because it has an interval.
       const distance = Math.hypot(px - x, series.py[i] - y) + (series.line ? 1 : 0);
       if (distance < least) least = distance, best = { s, i };
     }));

@@ -1,4 +1,4 @@
-// Decoded text as plain data, and its form for a terminal.
+// Decoded text as data, and its form for a terminal.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace speclab {
 
-/// The fate of a piece of decoded text.
+/// The status of a part of decoded text.
 enum class SpanKind { plain, prompt, accepted, rejected, correction, bonus };
 
 struct TextSpan {
@@ -14,7 +14,7 @@ struct TextSpan {
   SpanKind kind = SpanKind::plain;
 };
 
-/// Decoded text, coloured by the fate of each token, as in Leviathan et al. 2023, Figure 1.
+/// Decoded text, coloured by the status of each token, as in Leviathan et al. 2023, Figure 1.
 struct Passage {
   std::string id;
   std::string caption;

@@ -91,11 +91,11 @@ std::vector<std::string> dashes_of(const Figure& figure, const std::vector<Place
   return dashes;
 }
 
-/// Moves points of different series that would hide one another side by side. Returns true if it moved any.
+/// Moves points of different series that hide one another side by side. Returns true if it moved any.
 bool part_points(const Figure& figure, std::vector<Placed>& places) {
   constexpr double near = 5;
   constexpr double widest_step = 7;
-  // Moved points stay nearer to their own place than to the next one.
+  // Moved points stay nearer to their own category than to the next one.
   constexpr double share = 0.7;
   struct At {
     double x, y;

@@ -54,7 +54,7 @@ Lanes lanes_of(const Figure& figure, const Axis& axis) {
   constexpr double half_marker = 6;
   Lanes lanes;
   lanes.count.assign(figure.categories.size(), 1);
-  // The places that are taken, by row and lane.
+  // Occupied intervals, by row and lane.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::pair<double, double>>> taken;
   for (const Series& series : figure.series) {
     std::vector<std::size_t>& own = lanes.lane.emplace_back(series.x.size(), 0);
@@ -176,7 +176,7 @@ Drawing draw_timelines(const Figure& figure) {
   for (std::size_t row = 0; row < labels.size(); ++row)
     drawing.plot += row_label(labels[row], axis.from, (tops[row] + tops[row + 1]) / 2);
   const std::vector<std::size_t> colours = colours_of(kinds, false);
-  // The page's script takes each kind as a series whose points are the middles of its blocks.
+  // For the page's script, each kind is a series whose points are the centres of its blocks.
   Figure blocks = figure;
   std::vector<Placed> places;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -1,4 +1,4 @@
-// Tables as plain data, and their form for a terminal.
+// Tables as data, and their form for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +42,11 @@ void check_rows(const Table& table);
 /// terminal's width, else (for a pipe or a file) 100.
 std::size_t output_width();
 
-/// Returns plain aligned text that ends with a line break, in at most `width` columns; 0: no limit. If the
-/// table is wider, columns with the same value in every row are left out first, and a line below names their
-/// value; then headers and text, but no numbers, are broken between words; then columns are left out from the
-/// right. The first column stays, and so does a last column of verdicts. A line below the table names the
-/// columns left out and the width that shows the whole table. Throws as `check_rows` does.
+/// Returns aligned text that ends with a line break, in at most `width` columns; 0: no limit. For a wider
+/// table, columns with the same value in every row are replaced by a line below; then headers and text, but
+/// not numbers, are broken between words; then columns are left out from the right, except the first and a
+/// last column of verdicts. A line below the table names the columns left out and the width that shows the
+/// whole table. Throws as `check_rows` does.
 std::string terminal(const Table& table, std::size_t width = output_width());
 std::string terminal(const Listing& listing);
 

@@ -21,15 +21,14 @@ constexpr std::size_t gap_width = 2;
 /// Text is broken into lines no shorter than this, so that it stays readable.
 constexpr std::size_t shortest_line = 22;
 
-/// The layout of a table's column.
 struct ColumnLayout {
   std::size_t index = 0;
   std::size_t width = 0;
-  std::size_t least = 0;  ///< width with every break that is allowed
+  std::size_t least = 0;  ///< width with all allowed line breaks
   bool numeric = false;
 };
 
-/// Returns the table with every character that a terminal would obey, or not show, written as \x1b.
+/// Returns the table with its texts escaped for terminals.
 Table shown(Table table) {
   const auto show = [](std::string& text) { text = printable_line(text, std::string::npos); };
   table.caption = printable(table.caption, std::string::npos);
@@ -95,7 +94,7 @@ void leave_out(std::vector<ColumnLayout>& columns, std::size_t index) {
   std::erase_if(columns, [index](const ColumnLayout& column) { return column.index == index; });
 }
 
-/// Breaks the widest column that can be broken, a little at a time, until all columns fit.
+/// Repeatedly narrows the widest breakable column a little, until all columns fit.
 void break_lines(std::vector<ColumnLayout>& columns, std::size_t width) {
   while (total_of(columns, &ColumnLayout::width) > width) {
     ColumnLayout* widest = nullptr;
@@ -115,7 +114,7 @@ std::vector<ColumnLayout> layout(const Table& table, std::size_t width) {
   const std::size_t last = table.columns.size() - 1;
   const bool keep_last = !columns.empty() && has_verdicts(table, last);
   for (const bool alike : {true, false}) {
-    // The first column, which names the row, is broken once more before a column is left out.
+    // The first column, which names the row, is broken once more before another column is left out.
     if (!alike && total_of(columns, &ColumnLayout::least) > width) columns.front() = measured(table, 0, 3);
     for (std::size_t i = table.columns.size(); i-- > 1;) {
       const bool fits = alike ? total_of(columns, &ColumnLayout::width) <= width

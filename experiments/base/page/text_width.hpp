@@ -1,4 +1,4 @@
-// Measures how wide text is on a terminal.
+// Measures the width of text on a terminal.
 #pragma once
 
 #include <cstddef>

@@ -43,8 +43,8 @@ class PartialFile {
       // The file may belong to an earlier process with this id.
       if (descriptor_ < 0 && errno == EEXIST) continue;
       if (descriptor_ < 0) fail(path, "open", errno);
-      // The lock tells other processes that somebody is writing, and ends with the process. Between open and
-      // flock another process may have removed the file as a leftover.
+      // The lock marks the file as being written, and ends with the process. Between open and flock another
+      // process may have removed the file as a leftover.
       struct stat about = {};
       ::flock(descriptor_, LOCK_EX);
       ours = ::fstat(descriptor_, &about) == 0 && about.st_nlink > 0;

@@ -1,4 +1,4 @@
-// Writes files so that a reader finds either the old or the new one, never half of each.
+// Writes files atomically: a reader finds either the old or the new file.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 namespace speclab {
 
 /// Replaces `path` by a file with these contents: writes them beside it, flushes them to the disk, then
-/// renames the new file to `path`. Creates missing parent folders. Before the first file that this process
-/// writes into a folder, removes the files that killed processes left there. If any step fails, the old file
-/// stays, the partial one is removed, and std::runtime_error names the path and the system's reason.
+/// renames the new file to `path`. Creates missing parent folders. Before the first file in a folder, removes
+/// the partial files that killed processes left there. If any step fails, the old file stays, the partial one
+/// is removed, and std::runtime_error names the path and the system's reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
-/// Does the same for contents that `write` passes piece by piece. Throws Stopped between two pieces once the
-/// work shall end (core/stop.hpp).
+/// Does the same for contents that `write` passes in parts. Throws Stopped between two parts if the work is
+/// to stop (core/stop.hpp).
 void write_file_atomically(
     const std::filesystem::path& path,
     const std::function<void(const std::function<void(std::string_view piece)>& out)>& write);

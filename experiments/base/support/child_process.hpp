@@ -14,8 +14,7 @@ struct Finished {
   std::string err;
 };
 
-/// Whether a child process runs to its end or is ended too when the work of this thread shall end
-/// (core/stop.hpp).
+/// Selects whether a child process is ended when the work of this thread is to stop (core/stop.hpp).
 enum class ChildProcess { runs_to_its_end, ends_with_us };
 
 /// Runs command[0], found as a shell would find it, with `input` as its standard input and with `environment`

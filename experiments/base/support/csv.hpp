@@ -12,7 +12,6 @@ namespace speclab {
 /// One field. Floating-point numbers are written in the shortest form that is read back as the same double.
 using CsvValue = std::variant<std::string, double, std::int64_t, std::uint64_t>;
 
-/// Returns the line of one row.
 std::string csv_line(const std::vector<CsvValue>& row);
 
 /// Returns a header line and one line per row, quoted as RFC 4180 says, but with lines ended by "\n" alone.

@@ -17,8 +17,8 @@ namespace speclab {
 
 namespace {
 
-/// Refuses a byte order mark: the field after it is not read as a number, so that the first line would be
-/// taken for a header.
+/// Rejects a byte order mark: the field after it would not be a number, so that the first line would count as
+/// a header.
 void refuse_byte_order_mark(std::string_view text, const std::string& file) {
   if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
     throw std::invalid_argument(fmt::format("{}: {}", file, problem));
@@ -34,7 +34,7 @@ std::string known_columns_of(const std::vector<ColumnNames>& columns) {
       known);
 }
 
-/// Where each of the columns stands in a header.
+/// Returns the position of each column in a header.
 std::vector<std::size_t> places_in(const std::vector<std::string>& header,
                                    const std::vector<ColumnNames>& columns, const std::string& where) {
   std::vector<std::size_t> places(columns.size(), header.size());
@@ -48,7 +48,7 @@ std::vector<std::size_t> places_in(const std::vector<std::string>& header,
     });
     if (column == columns.end()) refuse(header[i], "is not known");
     std::size_t& place = places[static_cast<std::size_t>(column - columns.begin())];
-    if (place != header.size()) refuse(header[i], "stands twice");
+    if (place != header.size()) refuse(header[i], "occurs twice");
     place = i;
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {

@@ -1,4 +1,4 @@
-// Reads comma-separated values, in one way for every file of numbers that users give.
+// Reads comma-separated values, in the same way for all files of numbers that users provide.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,6 @@ std::string_view first_line_of(std::string_view text);
 /// contain blanks. Returns nothing for other lines.
 std::vector<std::string> header_names(std::string_view line);
 
-/// A row of numbers.
 struct NumberRow {
   std::string where;
   std::vector<double> numbers;
@@ -49,16 +48,16 @@ struct NumberRow {
 /// number.
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file);
 
-/// The names that a header may give a column, with the one that messages show first.
+/// The names that a column may have in a header; messages show the first.
 using ColumnNames = std::vector<std::string_view>;
 
-/// Visits a row's fields, in the order of the columns that were asked for.
+/// Visits a row's fields, in the order of the requested columns.
 using VisitRow = std::function<void(const std::string& where, const std::vector<std::string>& fields)>;
 
 /// Visits the lines of a table that has these columns and no others. A first line in which no field is a
-/// number is its header, whose names say in which order the columns stand; without a header they stand in the
-/// order of `columns`. Throws std::invalid_argument, which names file, line and the columns that are known,
-/// for a name in the header that is unknown, missing or there twice, and for a line of fewer or more fields.
+/// number is the header, which gives the order of the columns; without a header it is that of `columns`.
+/// Throws std::invalid_argument, which names file, line and the columns that are known, for a name in the
+/// header that is unknown, missing or there twice, and for a line of fewer or more fields.
 void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
               const VisitRow& visit);
 

@@ -1,4 +1,4 @@
-// Says how far rounding may have moved a printed number.
+// Computes the rounding error of a printed number.
 #pragma once
 
 #include <cmath>

@@ -20,10 +20,9 @@ struct LimitTimer {
   bool exists = false;
 };
 
-/// The timers of the live guard, set before its handlers are installed. They measure processor time, not
-/// wall-clock time, so that they do not run while other processes have the processor. The thread's timer
-/// exists because much work is done by the guard's thread alone, which must not use up the limit of all
-/// threads together.
+/// The timers of the live guard, set before its handlers are installed. They measure processor time, which
+/// does not run while other processes have the processor. The guard's thread has its own timer, so that work
+/// on it alone does not use up the limit of all threads.
 LimitTimer timer_of_process;
 LimitTimer timer_of_thread;
 int exit_code_at_limit = 0;
@@ -49,7 +48,7 @@ void raise_flag(int) {
 
 void end_at_limit(int) {
   constexpr std::string_view sentence =
-      "interrupted; the same command begins again, or goes on from what is finished\n";
+      "interrupted; the same command continues from the finished work, or starts again\n";
   [[maybe_unused]] const ::ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
   ::_exit(exit_code_at_limit);
 }
@@ -86,8 +85,8 @@ InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupte
   sigaction(SIGPROF, &at_limit, &former_limit_);
   timer_of_process = made_timer(CLOCK_PROCESS_CPUTIME_ID);
   timer_of_thread = made_timer(CLOCK_THREAD_CPUTIME_ID);
-  // SA_RESETHAND gives the second signal its default action; SA_RESTART lets interrupted reads and writes go
-  // on. Reads that can wait forever check the flag themselves (sim/text/input_stream.hpp).
+  // SA_RESETHAND gives the second signal its default action; SA_RESTART continues interrupted reads and
+  // writes. Reads that can wait forever check the flag themselves (sim/text/input_stream.hpp).
   const struct sigaction action = action_of(raise_flag, static_cast<int>(SA_RESETHAND | SA_RESTART));
   sigaction(SIGINT, &action, &former_interrupt_);
   sigaction(SIGTERM, &action, &former_terminate_);

@@ -1,4 +1,4 @@
-// Handles Ctrl-C: the first one asks the work to stop, and the program ends at once if that takes too long.
+// Handles Ctrl-C: the first one asks the work to stop; the program ends if that takes too long.
 #pragma once
 
 #include <signal.h>
@@ -10,12 +10,12 @@
 
 namespace speclab {
 
-/// While it lives, the first SIGINT or SIGTERM raises a flag, so that work can stop and its results so far
-/// can be written: all work of the thread that made the guard checks the flag (core/stop.hpp). Work that has
-/// not ended after `seconds` of processor time of that thread, or `seconds` per thread of all threads
-/// together, is ended at once with `exit_code`; files written atomically are then the old ones or the new
-/// ones. A second signal of the same kind takes its default action. The destructor restores the former
-/// handlers. Only one guard may live at a time, made and destroyed by the main thread.
+/// During its lifetime, the first SIGINT or SIGTERM raises a flag that all work of the thread that made the
+/// guard checks (core/stop.hpp), so that results so far can be written. If the work does not end within
+/// `seconds` of processor time of that thread, or `seconds` per thread of all threads together, the process
+/// exits with `exit_code`; atomic writes are then complete or undone. A second signal of the same kind takes
+/// its default action. The destructor restores the former handlers. Only one guard may live at a time, made
+/// and destroyed by the main thread.
 class InterruptGuard {
  public:
   explicit InterruptGuard(int exit_code = 130, double seconds = 0.4);

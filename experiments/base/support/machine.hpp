@@ -1,4 +1,4 @@
-// Describes the machine that the program runs on, and the share of it in use.
+// Describes the machine, and limits the program's share of it.
 #pragma once
 
 #include <tbb/global_control.h>
@@ -12,8 +12,8 @@ namespace speclab {
 /// Returns processor, cores and system, in words.
 std::string machine_description();
 
-/// Returns the bytes that this program can still allocate: the memory that the system has available, or less
-/// if its control group or the process itself (ulimit -v) is limited. Empty if the system does not tell.
+/// Returns the bytes that this program can still allocate: the system's available memory, or less if a
+/// control group or ulimit -v limits it. Empty if unknown.
 std::optional<double> available_memory();
 
 /// Returns the peak memory of this process so far, in bytes.
@@ -31,7 +31,6 @@ class ThreadLimit {
 /// Returns the number of worker threads in use.
 int thread_count();
 
-/// Returns true if standard output is a terminal.
 bool writes_to_terminal();
 
 }  // namespace speclab

@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-/// A read-only mapping. The file must not be shortened while it lives.
+/// A read-only mapping. The file must not be shortened during its lifetime.
 class MappedFile {
  public:
   /// Throws std::runtime_error, which gives the reason, if the file cannot be opened or is not a regular

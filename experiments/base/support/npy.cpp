@@ -98,7 +98,7 @@ NpyArray parse_npy(std::string_view bytes) {
   const std::uint64_t header_size = word(bytes, 8, size_bytes);
   const std::size_t begin = 8 + size_bytes;
   if (header_size > bytes.size() - begin) throw std::runtime_error("its header is cut off");
-  if (header_size > longest_header) throw std::runtime_error("its header is longer than an array's");
+  if (header_size > longest_header) throw std::runtime_error("its header is too long");
   const std::string header(bytes.substr(begin, header_size));
   static const std::regex form(
       R"('descr': '[<|]([iuf])([1248])'.*'fortran_order': False.*'shape': \(([\d, ]{0,100})\))");
@@ -111,7 +111,7 @@ NpyArray parse_npy(std::string_view bytes) {
   array.bytes = std::stoull(found[2]);
   static const std::regex number(R"(\d{1,15})");
   const std::string shape = found[3];
-  // The data that remain bound each further dimension, so that no product overflows.
+  // The remaining data bound each further dimension, so that no product overflows.
   std::uint64_t room = (bytes.size() - begin - header_size) / array.bytes;
   bool is_empty = false;
   for (std::sregex_iterator one(shape.begin(), shape.end(), number), end; one != end; ++one) {
@@ -194,15 +194,15 @@ std::string_view NpzArchive::stored(const Entry& entry) const {
 
 NpyArray NpzArchive::unpacked(const Entry& entry) const {
   if (entry.packed > bytes_.size() || entry.size / max_of_a_byte > entry.packed) {
-    throw std::runtime_error("it claims to hold more than can be packed into its bytes");
+    throw std::runtime_error("its stated size is more than can be packed into its bytes");
   }
   const double least = std::min(available_memory().value_or(largest_array), largest_array);
   const auto size = static_cast<double>(entry.size);
   if (size > least) {
     constexpr double giga = 1e9;
     throw std::runtime_error(
-        fmt::format("it unpacks to {:.3g} GB, and here at most {:.3g} GB can be unpacked; save it by "
-                    "numpy.savez, without compression",
+        fmt::format("it unpacks to {:.3g} GB, more than the limit of {:.3g} GB; save it without compression "
+                    "(numpy.savez)",
                     size / giga, least / giga));
   }
   zip_error_t error;

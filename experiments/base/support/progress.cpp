@@ -66,7 +66,7 @@ void Progress::advance(std::uint64_t steps) {
   if (!shown_) return;
   const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - start_;
   std::int64_t due = next_draw_.load(std::memory_order_relaxed);
-  // The thread that moves the due time draws; the other threads go on.
+  // Only the thread that advances the due time draws.
   if (passed.count() < due) return;
   if (!next_draw_.compare_exchange_strong(due, passed.count() + every_)) return;
   const double seconds = std::chrono::duration<double>(passed).count();

@@ -11,13 +11,12 @@
 namespace speclab {
 
 /// One line on standard error, redrawn in place at most ten times a second and cleared at the end. If
-/// standard error is not a terminal, prints a plain line every half minute instead, so that the log of a long
-/// run shows its progress and a short run prints nothing. Silent if `quiet`. Several threads may advance it
-/// at once.
+/// standard error is not a terminal, prints a line every half minute instead, for logs of long runs. Silent
+/// if `quiet`. Several threads may advance it at once.
 class Progress {
  public:
-  /// `total` is the number of steps to come, in any unit. `plain_every` is the time between lines outside a
-  /// terminal.
+  /// `total` is the number of steps to come, in any unit. `plain_every` is the time between lines if standard
+  /// error is no terminal.
   Progress(std::string title, std::uint64_t total, bool quiet = false,
            std::chrono::nanoseconds plain_every = std::chrono::seconds(30));
   ~Progress();

@@ -20,7 +20,7 @@ std::size_t hidden_bytes(std::string_view text) {
   return count;
 }
 
-/// Avoids $'...', which dash does not know. Prints no newline: the shell would drop those at the end.
+/// Avoids $'...', which dash does not know. Prints no newline at the end, which the shell would drop.
 std::string printed_word(std::string_view bytes) {
   std::string octal;
   for (const char byte : bytes) octal += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));

@@ -1,4 +1,4 @@
-// Quotes words and command lines so that a shell reads them back unchanged.
+// Quotes words and command lines for a shell.
 #pragma once
 
 #include <string>

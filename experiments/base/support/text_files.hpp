@@ -9,9 +9,8 @@
 namespace speclab {
 
 /// Returns the regular files of a folder and its subfolders, except those whose name begins with a dot, in
-/// the order of their paths. Reads none of them. Throws ModelError, which names the folder and how much was
-/// found until then, for more than 100,000 files, for more than 4 GiB in them, and if a subfolder cannot be
-/// read: "/" is no folder of texts.
+/// the order of their paths. Reads none of them. Throws ModelError, which names the folder and what was found
+/// so far, for more than 100,000 files or 4 GiB, and if a subfolder cannot be read.
 std::vector<std::filesystem::path> text_files(const std::filesystem::path& folder);
 
 /// Returns the problem with a text that begins with a byte order mark, as the end of a sentence; empty if it

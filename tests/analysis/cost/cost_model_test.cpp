@@ -175,11 +175,11 @@ TEST_CASE("tokens of one sequence share experts, sequences do not") {
   CHECK(expected_experts(model, 15, 1) == doctest::Approx(8));
 }
 
-// A second witness: each sequence has its own popular experts, with inclusion probabilities by expert from
-// beta(a, 31 a), drawn as Polya's urn. a = 0.1765 gives 39.4 for 8 tokens and, with nothing fitted, 55.2 for
-// 15 (58.9 measured). Means of 400 runs have a standard error below 0.5 (for one sequence) and 1 (for four):
-// bounds are five of them plus the difference of the two distributions, so that false alarms are rarer than
-// 1e-6. Sequences that shared experts would touch 76 instead of 124.8, about fifty standard errors away.
+// An independent model: each sequence has its own popular experts, with inclusion probabilities by expert
+// from beta(a, 31 a), drawn as Polya's urn. a = 0.1765 gives 39.4 for 8 tokens and, with nothing fitted, 55.2
+// for 15 (58.9 measured). Means of 400 runs have a standard error below 0.5 (for one sequence) and 1 (for
+// four): bounds are five of them plus the difference of the two distributions, so that false alarms are rarer
+// than 1e-6. Sequences that shared experts would touch 76 instead of 124.8, about fifty standard errors away.
 TEST_CASE("simulated sequences with popular experts touch as many") {
   constexpr int experts = 256;
   constexpr double a = 0.1765;
@@ -321,8 +321,8 @@ TEST_CASE("a plain token of Llama-3.1-8B on an H100 reads 15 GB: memory-bound, s
   CHECK(run_time(machine, model, {8, 512, 128}).compute_bound());
 }
 
-// An external witness: c of Table 4 of Leviathan et al. 2023, measured on one TPU v4 at batch 1. The model
-// only claims to be within a quarter; without its overheads, which dominate small drafts, it fails.
+// External data: c of Table 4 of Leviathan et al. 2023, measured on one TPU v4 at batch 1. The model only
+// claims to be within a quarter; without its overheads, which dominate small drafts, it fails.
 TEST_CASE("c of the paper's T5 pairs on its device, within a quarter of what was measured") {
   Machine machine;
   machine.device = device("tpu-v4");

@@ -1,4 +1,5 @@
-// Tests draft heads and latent attention by the roofline: by hand, against published numbers, and in limits.
+// Tests the roofline of draft heads and latent attention: against hand calculations, published numbers, and
+// limits.
 #include <doctest/doctest.h>
 
 #include <algorithm>

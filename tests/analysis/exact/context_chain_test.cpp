@@ -299,7 +299,7 @@ TEST_CASE("a coupling rule is read from the weights of the emitted token") {
   const ContextChain chain = chain_of(target, draft, MatchRule{});
   CHECK(mean_acceptance(chain, std::vector<double>{1}) == doctest::Approx(0.26).epsilon(rounding));
 
-  // With memory, M + J is the target's row, whatever is accepted.
+  // With memory, M + J is the target's row for any acceptance.
   const Pair pair = pairs()[1];
   const ContextChain with_memory = chain_of(pair.target, pair.draft, MatchRule{});
   for (std::int32_t x = 0; x < with_memory.size(); ++x) {
@@ -351,8 +351,8 @@ TEST_CASE("the first-order model is exact where acceptance depends on the last a
 }
 
 TEST_CASE("a periodic chain settles") {
-  // Tokens run 0 -> {1, 2} -> 0: plain decoding has period 2, and so have rounds of a perfect draft with
-  // gamma = 1, while a draft that misses half the time makes rounds aperiodic.
+  // Tokens run 0 -> {1, 2} -> 0: the target has period 2, and so have rounds of a perfect draft with gamma =
+  // 1, while a draft that misses half the time makes rounds aperiodic.
   const TableModel target(3, 1, {0, 0.5, 0.5, 1, 0, 0, 1, 0, 0});
   const TableModel draft(3, 1, {0, 1, 0, 1, 0, 0, 1, 0, 0});
   const ContextChain chain = chain_of(target, draft);

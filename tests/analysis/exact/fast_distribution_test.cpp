@@ -1,5 +1,5 @@
-// Tests whether the numbers of fast rounds have the distribution that the program is proved to have. The
-// enumerator follows every branch but draws nothing; here blocks of Philox and alias tables draw.
+// Tests whether fast rounds, with Philox blocks and alias tables, have the distribution that enumeration
+// proves for their program.
 #include <doctest/doctest.h>
 
 #include <algorithm>

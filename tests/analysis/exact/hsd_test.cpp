@@ -1,5 +1,5 @@
-// Hierarchical verification equals block verification except for the last token; the optimum decides whether
-// it can be lossless.
+// Tests that hierarchical verification equals block verification except for the last token, and compares it
+// with the optimum of lossless schemes.
 #include "core/rules/hsd.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// Compares the distribution of the simulator's output with the distribution found by following every branch
-// of plain decoding.
+// Compares the distribution of the simulator's output with the target's, by enumeration.
 #include <doctest/doctest.h>
 
 #include <vector>

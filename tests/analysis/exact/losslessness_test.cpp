@@ -1,4 +1,4 @@
-// Exact tests: the golden vector and the block toy as fractions, inequalities that hold for every rule, and
+// Exact tests in fractions: two examples with known values, inequalities that hold for every rule, and
 // identities between rules.
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/rational.hpp"

@@ -1,6 +1,5 @@
-// Exact tests: whatever a policy decides by rows, by tokens drafted so far or by earlier rounds, the
-// distribution of several tokens over several rounds is the target's; a policy that drops a token because of
-// its value breaks this.
+// Exact tests: over several rounds the output has the target's distribution for policies that decide by rows,
+// drafted tokens or earlier rounds; a policy that drops a token because of its value breaks this.
 #include <doctest/doctest.h>
 
 #include <string>

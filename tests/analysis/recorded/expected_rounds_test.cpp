@@ -1,5 +1,5 @@
 // Tests rounds of a recorded text against enumeration in fractions: the joint distribution of text and round
-// lengths for a pair of Markov chains, and the same from two columns of each text.
+// lengths for a pair of Markov chains.
 #include "analysis/recorded/expected_rounds.hpp"
 
 #include <doctest/doctest.h>
@@ -91,7 +91,8 @@ Q rounds_from_columns(std::size_t length, int gamma, const Survival& survival) {
   return sum;
 }
 
-/// Returns whether the two columns of every text determine its expected rounds, to the last digit.
+/// Returns whether the two log-probabilities per token of every text determine its expected rounds, to the
+/// last digit.
 template <class Rule, class Survival>
 bool columns_suffice(const Rule& rule, int gamma, std::size_t length, const Survival& survival_of) {
   for (const auto& [text, rounds] : expected_by_text(joint_law(rule, gamma, length))) {

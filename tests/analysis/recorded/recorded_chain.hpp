@@ -1,4 +1,4 @@
-// Draws texts from Markov chains, with their columns.
+// Draws texts from Markov chains, with their log-probabilities.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ inline ChainRows at_temperature(ChainRows rows, double temperature) {
   return rows;
 }
 
-/// Draws sequences of `length` tokens from `text`, with the columns of `target` and `draft`.
+/// Draws sequences of `length` tokens from `text`, with the log-probabilities of `target` and `draft`.
 inline Recording recorded_chain(const ChainRows& text, const ChainRows& target, const ChainRows& draft,
                                 std::size_t sequences, std::size_t length, std::uint64_t seed,
                                 bool with_rows = false) {

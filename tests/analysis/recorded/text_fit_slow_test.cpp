@@ -1,4 +1,4 @@
-// Measures how often the checks of a text err, and how often they detect a misfit, over many recordings.
+// Measures the false alarms and the power of the tests of text_fit, over many recordings.
 #include <doctest/doctest.h>
 
 #include "analysis/recorded/text_fit.hpp"
@@ -35,8 +35,8 @@ Rates rates(double noise, double temperature, std::uint64_t recordings, std::siz
 }  // namespace
 
 TEST_CASE("texts drawn from their columns fit, whatever the draft") {
-  // Null: the text is drawn from its column. 4,500 checks err once in 10,000 each: more than 4 err with
-  // probability 1e-4 (Poisson, mean .45).
+  // Null: the text is drawn from the recorded target. 4,500 tests give a false alarm once in 10,000 each:
+  // more than 4 err with probability 1e-4 (Poisson, mean .45).
   int errors = 0;
   for (const double noise : {0.2, 0.5, 1.0, 2.0, 3.0}) {
     const Rates found = rates(noise, 1, 300);

@@ -1,5 +1,4 @@
-// Tests the checks that a text fits its column: they must not refute a text drawn from it, and must refute
-// texts that were not.
+// Tests text_fit: it must not reject a text drawn from the recorded target, and must reject others.
 #include "analysis/recorded/text_fit.hpp"
 
 #include <doctest/doctest.h>

@@ -97,7 +97,7 @@ Intervals intervals_of(const std::vector<Tally>& batches, Independence independe
   return all;
 }
 
-/// Planted fault: the interval over batches, whatever their values.
+/// Planted fault: the interval over batches for any values.
 Intervals by_batches_alone(const std::vector<Tally>& batches) {
   return {{"tokens_per_target_step",
            *ratio_over_batches(

@@ -1,5 +1,5 @@
 // Tests whether intervals contain the truth if only few batches carry information: short sequences that are
-// mostly alike, and states that few sequences reach. Null: an interval of 95% covers in a share of .95 of
+// mostly equal, and states that few sequences reach. Null: an interval of 95% covers in a share of .95 of
 // 1,000 runs or more, 7 sigma: .902. Wide ones may cover more.
 #include <doctest/doctest.h>
 
@@ -117,7 +117,7 @@ Measured by_estimates(const std::vector<Tally>& batches) {
   return all;
 }
 
-/// Planted faults: Student's t whatever the batches' values, and a bound of the mean of their ratios.
+/// Planted faults: Student's t for any values of the batches, and a bound of the mean of their ratios.
 Measured by_students_t(const std::vector<Tally>& batches) {
   return {{"alpha_overlap",
            *ratio_over_batches(

@@ -101,7 +101,7 @@ TEST_CASE("expected tokens of small trees, by hand") {
   CHECK(expected_tokens(Parents{-1, -1}, ranks) == doctest::Approx(1.7));
   // A third sibling is never accepted, and neither are its descendants.
   CHECK(expected_tokens(Parents{-1, -1, -1, 2}, ranks) == doctest::Approx(1.7));
-  // Siblings count in the order of their indices, whatever lies between.
+  // Siblings count in the order of their indices, even if other nodes lie between.
   CHECK(expected_tokens(Parents{-1, 0, -1, 2, 2}, ranks) == doctest::Approx(1 + .5 + .25 + .2 + .1 + .04));
   CHECK(tree_depth(Parents{}) == 0);
   CHECK(tree_depth(Parents{-1, 0, -1, 1}) == 3);

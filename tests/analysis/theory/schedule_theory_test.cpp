@@ -156,7 +156,8 @@ TEST_CASE("DSI as its authors charge it") {
   // The charge is 1 + 0.05 (0.8 + 4) = 1.24 for 5 tokens, while the clock takes 1.2: 4.032 against 4.167.
   CHECK(*dsi_speedup_as_charged(0.8, 0.05, 1) == doctest::Approx(5 / 1.24));
   CHECK(*dsi_speedup(0.8, 0.05, 1) == doctest::Approx(5 / 1.2));
-  // Taking the cheaper of a stretch and its plain decoding, which nobody knows beforehand, can outweigh that.
+  // Taking the cheaper of the charge and decoding without speculation, which cannot be known beforehand, can
+  // outweigh that.
   CHECK(*dsi_speedup_as_charged(0.8, 0.3, 10) > *dsi_speedup(0.8, 0.3, 10));
   CHECK_FALSE(follows(DsiAsCharged{1, 0.3}, 0.8, *dsi_speedup(0.8, 0.3, 1)));
   CHECK_FALSE(dsi_speedup_as_charged(1, 0.1, 1).has_value());

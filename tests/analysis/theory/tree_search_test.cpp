@@ -1,4 +1,5 @@
-// Tests the best tree, if drafting takes longer for wider levels, against every tree, and against all caps.
+// Tests the search for the best tree, if drafting takes longer for wider levels, against all trees and all
+// caps.
 #include "analysis/theory/tree_search.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// Rules that nothing but this file knows, for tests that a new rule which decides position by position is
-// fast at once.
+// User-defined ByPosition rules, for tests that the fast engine runs them without further code.
 #pragma once
 
 #include "core/rules/by_position.hpp"

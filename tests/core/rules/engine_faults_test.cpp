@@ -1,5 +1,4 @@
-// Faults whose closed form describes a mistake with random numbers: sampling the mistake itself is the second
-// witness.
+// Tests closed forms of faults in the use of random numbers, by sampling the faulty procedure itself.
 #include "core/rules/engine_faults.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Tests rules for one drafted sequence by known values, bounds between them, and second witnesses.
+// Tests rules for one drafted sequence by known values, inequalities between rules, and independent
+// implementations.
 #include <doctest/doctest.h>
 
 #include <boost/random/exponential_distribution.hpp>

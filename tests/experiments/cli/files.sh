@@ -56,7 +56,7 @@ python "assert [cell['set'] for cell in data['cells']] == [{'task': 'folder', 'd
 expect 2 compare tasks.json --only folders --out none
 says err 'did you mean "folder"?'
 expect 2 run tasks.json --set compare.tasks.1.corpus.file=/ --out tasks2
-says err "that holds the texts alone"
+says err "that holds only the texts"
 expect 2 run tasks.json --set compare.tasks.0.corpus.output_field=answer --out tasks2
 says err 'pairs.jsonl:1: no field "answer"'
 

@@ -141,7 +141,7 @@ TEST_CASE("head 0 may look further back, and no head sees what was drafted") {
     const Row alone = drafter.heads()[2].next(settled, other);
     for (Token token = 0; token < 4; ++token) CHECK(third[token] == alone[token]);
   }
-  // Before anything is settled every head gives its unigrams.
+  // After an empty context every head gives its unigrams.
   CHECK(drafter.propose(memory, Tokens{}, 0, storage).size == 4);
   CHECK(drafter.propose(memory, Tokens{3}, 1, storage).size == 4);
 }

@@ -152,9 +152,9 @@ TEST_CASE("agrees with lookahead by absolute places, whatever is emitted") {
 }
 
 TEST_CASE("an order-1 target: the pool comes to propose exactly its greedy continuation") {
-  // Every guess starts from a settled token, so that its trajectory reaches the same cycle as decoding. After
-  // that and N - 1 more steps every added n-gram is right, and one turn of the cycle later each of its tokens
-  // has one: within 3 * vocab + N steps.
+  // Every guess starts from a context token, so that its trajectory reaches the same cycle as decoding. After
+  // that and N - 1 more steps every added n-gram is right, and one period later each of its tokens has one:
+  // within 3 * vocab + N steps.
   constexpr std::int32_t vocab = 12;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const TableModel model = random_model(seed, vocab, 1);
@@ -188,7 +188,7 @@ TEST_CASE("right guesses are a fixed point, for a target of any order") {
     const Tokens ahead = greedily(model, settled, 20);
     Drafter::Memory memory;
     drafter.read(memory, settled);
-    // The guesses are those after a step with these tokens settled: level k, column j is token number n + k +
+    // The guesses are those after a step with these context tokens: level k, column j is token number n + k +
     // j.
     for (std::size_t level = 0; level + 1 < ngram; ++level) {
       for (std::size_t column = 0; column < window; ++column) {

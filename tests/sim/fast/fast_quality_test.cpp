@@ -1,5 +1,4 @@
-// Tests measuring rules without passes over rows: contexts against dense rows, runs against the plain
-// measurement.
+// Tests fast measurement of rules: contexts against dense rows, runs against measure_rule_quality.
 #include "sim/fast/fast_quality.hpp"
 
 #include <doctest/doctest.h>
@@ -220,8 +219,8 @@ void for_each_lossy_rule(const Check& check) {
 
 }  // namespace
 
-// Two witnesses: whole rows of the plain engine, and e = q a + (1 - sum q a) r in closed form, where it has
-// one.
+// Two independent computations: full rows as in sim/decode.hpp, and e = q a + (1 - sum q a) r in closed form,
+// where it has one.
 TEST_CASE("how far from the target a rule emits is, by context, what dense rows and closed forms say") {
   const NgramModel target = trained(1, 40, 4, 3000);
   const NgramModel draft = trained(2, 40, 2, 2000);

@@ -1,5 +1,5 @@
-// Tests fast decoding of n-grams against dense rows: the draws' distribution, every probability, and whole
-// outcomes bit for bit.
+// Tests fast decoding of n-grams against dense rows: the draws' distribution, every probability, and outcomes
+// bit for bit.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 

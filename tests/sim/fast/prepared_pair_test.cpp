@@ -1,5 +1,5 @@
-// Tests fast decoding of stored tables against a plain version of its program and numbers, whole outcomes bit
-// for bit: overlaps depend on every context visited, so that a single wrong token would show.
+// Tests fast decoding of stored tables, bit for bit, against a simple implementation with the same random
+// numbers: overlaps depend on every visited context, so that a single wrong token would show.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 

@@ -1,4 +1,4 @@
-// Runs rounds of fast decoding by the plain version of their program.
+// Runs rounds of fast decoding by a simple implementation.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// Tests n-gram rows with top-k and top-p on the fast engine: against the rows that the plain engine reads,
-// and runs against its runs.
+// Tests n-gram rows with top-k and top-p on the fast engine: rows and runs against those of sim/decode.hpp.
 #include "sim/fast/truncated_rows.hpp"
 
 #include <doctest/doctest.h>

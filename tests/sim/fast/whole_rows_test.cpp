@@ -1,5 +1,5 @@
-// Tests fast decoding by rules that read whole rows: totals against sums over dense rows, rounds against the
-// plain version of their program, and equal results however many sequences take turns.
+// Tests fast decoding by rules that read full rows: totals against sums over dense rows, rounds against a
+// simple implementation, and equal results for any number of interleaved sequences.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 

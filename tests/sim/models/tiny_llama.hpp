@@ -1,6 +1,5 @@
-// A model of the Llama architecture with random weights, small enough to be computed here in plain loops and
-// doubles: the second witness for libllama's results from the GGUF file that it writes. Tokens are bytes,
-// some pairs of bytes, and "<|end|>".
+// A small model of the Llama architecture with random weights, computed in double loops to check libllama's
+// results from the GGUF file that it writes. Tokens are bytes, some pairs of bytes, and "<|end|>".
 #pragma once
 
 #include <cmath>

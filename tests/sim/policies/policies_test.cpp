@@ -1,4 +1,5 @@
-// Tests every gamma policy by hand and on independent acceptances, where the best gamma is known.
+// Tests every gamma policy against hand calculations, and on independent acceptances, where the best gamma is
+// known.
 #include <doctest/doctest.h>
 
 #include <array>

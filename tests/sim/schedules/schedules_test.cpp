@@ -157,14 +157,14 @@ TEST_CASE("a hierarchy verifies its surplus") {
 }
 
 TEST_CASE("DSI as its authors charge it, by hand") {
-  // The stretches have 0, 2 and 3 accepted drafts.
+  // The spans between corrections have 0, 2 and 3 accepted drafts.
   CHECK(play(DsiAsCharged{1, 0.25}, "0").elapsed.time == doctest::Approx(1));
   CHECK(play(DsiAsCharged{1, 0.25}, "110").elapsed.time == doctest::Approx(1 + 3 * 0.25));
   CHECK(play(Dsi{0, 1, 0.25}, "110").elapsed.time == doctest::Approx(1 + 2 * 0.25));
   CHECK(play(DsiAsCharged{2, 0.25}, "110").elapsed.time == doctest::Approx(1 + 4 * 0.25));
   CHECK(play(DsiAsCharged{2, 0.25}, "1110").elapsed.time == doctest::Approx(1 + 4 * 0.25));
   CHECK(play(DsiAsCharged{2, 0.25}, "0110").elapsed.time == doctest::Approx(1 + 1 + 4 * 0.25));
-  // The charge is never more than plain decoding: 4 drafts of 0.9 for one accepted token.
+  // The charge is never more than decoding without speculation: 4 drafts of 0.9 for one accepted token.
   CHECK(play(DsiAsCharged{4, 0.9}, "10").elapsed.time == doctest::Approx(2));
   CHECK(play(DsiAsCharged{1, 0.25}, "1100").elapsed.tokens == 4);
 }
@@ -290,7 +290,7 @@ TEST_CASE("batches by hand") {
   const Played third = play(Batched{2, 1, 0, 3, true, cost}, "111000111");
   CHECK(third.elapsed.tokens == 3 + 3 + 2);
   CHECK(third.elapsed.time == 12);
-  // Only whole batches count.
+  // Only complete batches count.
   CHECK(play(waves, "111000111").elapsed.tokens == 6);
   // One sequence whose runs are bound by memory is speculative decoding whose last round is cut.
   const AcceptanceBits bits = iid_acceptances(0.7, 3, 0, 500);

@@ -37,8 +37,8 @@ TEST_CASE("text that is not JSON is refused with line and column") {
 
 TEST_CASE("a key that stands twice in one object is refused, in two objects not") {
   CHECK(parse_error(R"({"a": 1, "b": {"a": 2}, "a": 3})") ==
-        "/: key \"a\" stands twice in one object; keep one");
-  CHECK(parse_error(R"([{"b": {"c": 1, "c": 1}}])") == "/: key \"c\" stands twice in one object; keep one");
+        "/: key \"a\" occurs twice in one object; keep one");
+  CHECK(parse_error(R"([{"b": {"c": 1, "c": 1}}])") == "/: key \"c\" occurs twice in one object; keep one");
   CHECK(parse_error(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})").empty());
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("columns stand where the header says, and without one in the order tha
                   "f:1: column \"n_draft\" is not known; expected the columns time or TIMESTAMP, tokens"},
         {"time,tokens,user\n1,2,3\n", "f:1: column \"user\" is not known"},
         {"time\n1\n", "f:1: column \"tokens\" is missing"},
-        {"time,tokens,TIMESTAMP\n1,2,3\n", "f:1: column \"TIMESTAMP\" stands twice"},
+        {"time,tokens,TIMESTAMP\n1,2,3\n", "f:1: column \"TIMESTAMP\" occurs twice"},
         {"time,tokens\n1,2,3\n", "f:2: 3 fields"},
         {"1\n", "f:1: 1 fields"},
         {"\xef\xbb\xbf"

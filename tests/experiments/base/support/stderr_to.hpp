@@ -1,4 +1,4 @@
-// Shared by tests of progress: redirects standard error, and provides work that counts.
+// For tests of progress: redirects standard error, and provides countable work.
 #pragma once
 
 #include <poll.h>
