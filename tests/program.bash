@@ -19,6 +19,9 @@ fail() {
   if [[ -s err ]]; then head -c 400 err | sed 's/^/  stderr: /'; fi
 }
 
+# Succeeds where the program is built with a sanitizer, which takes more memory and time.
+sanitized() { grep -qF -e __asan_init -e __tsan_init "$speclab"; }
+
 # expect CODE ARGUMENTS...: runs the program, writes its output to ./out and ./err, and checks the exit code.
 expect() {
   local code=$1 status=0

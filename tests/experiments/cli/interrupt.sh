@@ -4,8 +4,22 @@
 # usage: interrupt.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
+# A program that has just started does not catch signals yet.
+cat >started.py <<'PYTHON'
+import re, time
+
+
+def wait_for(job, number):
+    """Returns once the program catches the signal."""
+    while not int(re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{job.pid}/status").read())[1], 16) >> (number - 1) & 1:
+        assert job.poll() is None, "ended by itself"
+        time.sleep(0.01)
+    time.sleep(0.5)
+    assert job.poll() is None, "ended by itself"
+PYTHON
 cat >interrupt.py <<'PYTHON'
 import json, os, signal, subprocess, sys, time
+from started import wait_for
 
 speclab, config, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
 out = "interrupted_" + sys.argv[3]
@@ -13,8 +27,7 @@ job = subprocess.Popen(
     [speclab, "run", config, "--out", out, "--set", "simulation.trials=256", "--set", "simulation.length=10000000"],
     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), signal.signal(signal.SIGTERM, signal.SIG_DFL)))
-time.sleep(0.7)
-assert job.poll() is None, "ended by itself"
+wait_for(job, number)
 start = time.time()
 job.send_signal(number)
 stdout, stderr = job.communicate(timeout=20)
@@ -29,13 +42,13 @@ for name in "results.csv", "timings.json", "report.html":
 PYTHON
 # check has nothing to keep, and says so.
 cat >interrupt_check.py <<'PYTHON'
-import signal, subprocess, sys, time
+import signal, subprocess, sys
+from started import wait_for
 
 job = subprocess.Popen(
     [sys.argv[1], "check", sys.argv[2], "--set", "check.samples=50000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-time.sleep(0.7)
-assert job.poll() is None, "ended by itself"
+wait_for(job, signal.SIGINT)
 job.send_signal(signal.SIGINT)
 stdout, stderr = job.communicate(timeout=20)
 assert job.returncode == 130, job.returncode
