@@ -28,7 +28,7 @@ std::size_t csv_column(const std::vector<std::string>& header, const char* name,
                      where, name);
   }
   if (std::count(header.begin(), header.end(), name) > 1)
-    throw UsageError("{}: column \"{}\" stands twice", where, name);
+    throw UsageError("{}: column \"{}\" occurs twice", where, name);
   return static_cast<std::size_t>(found - header.begin());
 }
 

@@ -15,7 +15,7 @@ NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string
           name, brief(header.text));
     }
     if (std::count(fields.begin(), fields.end(), name) > 1)
-      refuse_line(header, "column \"{}\" stands twice in the header \"{}\"", name, brief(header.text));
+      refuse_line(header, "column \"{}\" occurs twice in the header \"{}\"", name, brief(header.text));
     columns_.push_back(static_cast<std::size_t>(found - fields.begin()));
   }
 }

@@ -144,7 +144,7 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
       throw UsageError(
           "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
           "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
-          where, printable(name, shown), is_known ? "stands twice" : "is not known");
+          where, printable(name, shown), is_known ? "occurs twice" : "is not known");
     }
   }
   std::sort(depths.begin(), depths.end());
