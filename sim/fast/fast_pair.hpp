@@ -1,6 +1,6 @@
 // Speculative decoding at a cost that does not grow with the vocabulary, for the pairs and rules that allow
 // it. It has the same distribution as sim/decode.hpp, but other random numbers. It runs the programs of
-// core/fast/fast_round.hpp and core/fast/whole_row_round.hpp.
+// core/fast/fast_round.hpp and tests/core/fast/whole_row_round.hpp.
 #pragma once
 
 #include <cstddef>
