@@ -23,7 +23,7 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
 /// Returns the text that --help prints.
 std::string help_text(const Verb& verb);
 
-/// An option as help, completion and the manual page name it.
+/// An option as help and completion name it.
 struct OptionHelp {
   std::string name;      ///< includes the dashes
   std::string sentence;  ///< ends with the default, if there is one

@@ -31,11 +31,10 @@ ContextRows rows_of(const Model& model);
 /// Returns the content of a file with these rows.
 using TableText = std::string (*)(const ContextRows& rows);
 /// Returns the writer for the extension: .csv (one row per line), .json (a list of rows), .npy (float64
-/// [contexts, V]), .npz (the same as array "rows"). Numbers have all their digits. Throws UsageError for
-/// another extension.
+/// [contexts, V]). Numbers have all their digits. Throws UsageError for another extension.
 TableText table_text(const std::filesystem::path& file);
 
-/// Writes a model in the format of the extension: .arpa, .csv, .json, .npy, .npz. An ARPA file holds an
+/// Writes a model in the format of the extension: .arpa, .csv, .json, .npy. An ARPA file holds an
 /// n-gram model unchanged, and another model as n-grams of all its contexts. Without a vocabulary, tokens are
 /// called t0, t1, ... Throws UsageError for another extension and for models that are too large, before
 /// touching the file.
