@@ -70,9 +70,6 @@ std::string metric_headline(const Result& result, const Timings& timings);
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out);
 
-/// Names and contents of files in a result's folder.
-using ResultFiles = std::vector<std::pair<std::string, std::string>>;
-
 /// How an experiment presents its results. Parts that it does not set are shown as metrics are.
 struct Presentation {
   MetricTable metrics = {};
@@ -84,12 +81,10 @@ struct Presentation {
   std::function<std::string(const Result& result, const Timings& timings)> headline = metric_headline;
   /// Returns results.csv if it is not one row of metrics per cell. All cells are then held in memory at once.
   std::function<std::string(const Result& result, const Timings& timings)> csv = nullptr;
-  /// Returns further files. All cells are then held in memory at once, too.
-  std::function<ResultFiles(const Result& result)> files = nullptr;
   /// The text of the summary of `reproduce` for results without verdicts.
   std::string outcome = "measured here";
 
-  bool needs_all_cells() const { return csv != nullptr || files != nullptr; }
+  bool needs_all_cells() const { return csv != nullptr; }
 };
 
 /// Makes the value of Experiment::presentation.
@@ -102,6 +97,5 @@ std::vector<Table> tables_of(const Result& result, const Timings& timings, const
 std::vector<Figure> figures_of(const Result& result, const Timings& timings);
 std::vector<Passage> passages_of(const Result& result, const std::string& id);
 std::string csv_of(const Result& result, const Timings& timings);
-ResultFiles files_of(const Result& result);
 
 }  // namespace speclab
