@@ -110,7 +110,7 @@ ModelKind gguf_model() {
                "batch", &P::batch, 0, 512,
                "Tokens of every run, shorter ones filled up: rows then depend on their context "
                "alone, to the last bit. From 2 on the rows of a round are computed together. 0: as many "
-               "as are new; rows then depend on which tokens share a run (speclab check rows)."),
+               "as are new; rows then depend on which tokens share a run."),
            "tokens"),
        integer_field("threads", &P::threads, 1, 256, "Threads of one run."),
        with_unit(
