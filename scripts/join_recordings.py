@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Joins recordings of one text with different drafts (CSV, docs/recordings.md) into one with a column logq.NAME for each.
 
+The first file gives the other columns: task, and entropy, which belongs to the target. Depths (logq_depth2) and files that
+are joined already (logq.NAME) are refused.
+
 usage: join_recordings.py --out FILE.csv NAME=RECORDING.csv NAME=RECORDING.csv ...
 """
 
@@ -8,6 +11,8 @@ import argparse
 import csv
 import sys
 
+KEPT = ["sequence", "position", "token", "task"]
+LOGS = ["logp", "entropy"]
 SAME = 1e-6  # nats by which the target's columns may differ by rounding
 
 
@@ -33,6 +38,9 @@ def main():
                 rows.append(list(csv.DictReader(lines)))
         except OSError as error:
             sys.exit(f"{file}: {error.strerror}")
+        others = [column for column in (rows[-1][0] if rows[-1] else ()) if column not in KEPT + LOGS + ["logq"]]
+        if others:
+            sys.exit(f"{file}: column {others[0]} cannot be joined; known: {', '.join(KEPT + LOGS + ['logq'])}; leave it out")
         missing = {"sequence", "position", "token", "logp", "logq"} - set(rows[-1][0] if rows[-1] else ())
         if missing:
             sys.exit(f"{file}: no column {', '.join(sorted(missing))}")
@@ -44,8 +52,8 @@ def main():
             return text
         return f"{float(text):.{options.digits}f}" if float(text) else "0"
 
-    kept = [column for column in rows[0][0] if column in ("sequence", "position", "token", "task")]
-    logs = [column for column in rows[0][0] if column in ("logp", "entropy")]
+    kept = [column for column in rows[0][0] if column in KEPT]
+    logs = [column for column in rows[0][0] if column in LOGS]
     with open(options.out, "w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(kept + logs + [f"logq.{name}" for name in names])

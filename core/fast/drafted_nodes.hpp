@@ -11,8 +11,8 @@
 //     wanted_drafts(nodes)     appends the nodes that it waits for; it continues once they are drafted
 //     wanted_total(), answer(total)
 //     end()                    returns the end of the round, once it waits for nothing
-// The caller computes the totals: by passes over rows (core/fast/whole_row_round.hpp, which the enumerator
-// proves equal to the rules), or for many sequences at once by sorted lists (sim/fast).
+// The caller computes the totals: by passes over rows (tests/core/fast/whole_row_round.hpp, which the
+// enumerator proves equal to the rules), or for many sequences at once by sorted lists (sim/fast).
 #pragma once
 
 #include <cstddef>

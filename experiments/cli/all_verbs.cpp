@@ -25,7 +25,6 @@
   ENTRY(validate)            \
   ENTRY(schema)              \
   ENTRY(completion)          \
-  ENTRY(man)                 \
   ENTRY(version)
 // clang-format on
 

@@ -12,7 +12,6 @@
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
-#include "experiments/verify/check/equality_figures.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "experiments/verify/check/sample_file.hpp"
 
@@ -56,7 +55,6 @@ int check_main(const Values& values) {
 }  // namespace
 
 Verb check_kernels_verb();
-Verb check_rows_verb();
 
 Verb check_verb() {
   Verb verb{.name = "check",
@@ -73,7 +71,7 @@ With --samples FILE it tests the sequences of that file instead, which any sampl
 lines, each a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per
 sequence. If they differ, it names the rule or planted fault that explains them best.
 Exit code: 0 equal, 1 different, 2 bad input, 130 interrupted.
-speclab check kernels and speclab check rows have their own options (--help).)",
+speclab check kernels has its own options (--help).)",
             .examples =
                 R"(  speclab check configs/check_token.json
   speclab check configs/check_token.json --set rule.kind=fault-resample-target
@@ -82,7 +80,7 @@ speclab check kernels and speclab check rows have their own options (--help).)",
 )",
             .positional = "config",
             .run = check_main,
-            .verbs = {check_kernels_verb(), check_rows_verb()}};
+            .verbs = {check_kernels_verb()}};
   add_config_options(verb);
   verb.add("json", "print JSON");
   verb.add<std::string>("samples FILE", "test the sequences of this file");

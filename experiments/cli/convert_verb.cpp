@@ -52,8 +52,9 @@ Verb convert_verb() {
       .about =
           R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: one row per line; .json: a list of
 rows; .npy or .npz: an array [contexts, V]), or a config, whose target (with --draft the draft) is written.
-For example, an n-gram model that a config trains on a text becomes an ARPA file. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
-all their digits. A table has a row for every context, so it suits only small vocabularies and short contexts.)",
+For example, an n-gram model that a config trains on a text becomes an ARPA file. FILE ends with .arpa, .csv,
+.json or .npy. Numbers keep all their digits. A table has a row for every context, so it suits only small
+vocabularies and short contexts.)",
       .examples = R"(  speclab convert configs/austen_words.json --out target.arpa
   speclab convert table.csv --out table.npy
   speclab convert target.arpa --out target.csv

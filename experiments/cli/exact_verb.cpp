@@ -8,7 +8,6 @@
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/finding_page.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
-#include "experiments/verify/exact/exact_figures.hpp"
 
 namespace speclab {
 
@@ -20,15 +19,8 @@ int exact_main(const Values& values) {
   const std::filesystem::path folder = page_folder(values);
   const auto config = load_config(file, values);
   const bool simulates = !values.has("no-simulation");
-  const ExactAnalysis analysis = in_file(file, [&] { return analyse_exactly(*config, simulates); });
-  show_finding(values, folder, analysis.result.title, analysis.result, exact_text, exact_headline,
-               exact_figures, file);
-  if (values.has("json")) return exit_ok;
-  const ExactTimings& seconds = analysis.timings;
-  fmt::print("{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ{}\n",
-             seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config->gamma,
-             seconds.search_seconds,
-             simulates ? fmt::format(", {:.2f} s for the simulation", seconds.simulation_seconds) : "");
+  const ExactResult result = in_file(file, [&] { return analyse_exactly(*config, simulates); });
+  show_finding(values, folder, result.title, result, exact_text, exact_headline, exact_figures, file);
   return exit_ok;
 }
 

@@ -22,7 +22,7 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
 /// Returns the text that --help prints.
 std::string help_text(const Verb& verb);
 
-/// An option in help, completion and the manual page.
+/// An option in help and completion.
 struct OptionHelp {
   std::string name;      ///< includes the dashes
   std::string sentence;  ///< ends with the default, if there is one

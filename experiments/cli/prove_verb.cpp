@@ -10,7 +10,6 @@
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/finding_page.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/verify/prove/proof_figures.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "experiments/verify/prove/row_proofs.hpp"
 #include "experiments/verify/prove/survey.hpp"

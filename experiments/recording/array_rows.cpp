@@ -2,14 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 
 namespace {
+
+/// Throws UsageError for arrays that would be passed over.
+void check_names(const std::string& file, const std::vector<std::string>& names) {
+  static const std::vector<std::string> known{"target", "draft", "tokens", "sequence", "logits"};
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
+  constexpr std::size_t shown = 40;
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw UsageError(
+        "{}: unknown array \"{}\"{}; rows are target, draft, tokens and sequence, or logits, tokens and "
+        "sequence: save them without others",
+        file, printable(name, shown), suggestion(name, known));
+  }
+  if (has("logits") && (has("target") || has("draft")))
+    throw UsageError(
+        "{}: array \"logits\" beside \"{}\"; a file has logits of one model, or target and draft", file,
+        has("target") ? "target" : "draft");
+}
 
 bool has_integers(const NpyArray& array) { return array.kind == 'i' || array.kind == 'u'; }
 
@@ -64,7 +83,9 @@ RowSet set_of(const std::string& file, const char* name, const NpyArray& array) 
 }  // namespace
 
 RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
+                const std::vector<std::string>& names,
                 const std::function<std::optional<NpyArray>(const std::string& name)>& find) {
+  check_names(file, names);
   RowFile rows;
   rows.memory = std::move(memory);
   rows.tokens = integers_of(needed(file, "tokens", 1, find("tokens")));

@@ -1,10 +1,8 @@
-// Summarises results with more cells than a page can show.
+// Chooses cells of results with more cells than a page can show.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "experiments/base/page/table.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {
@@ -13,12 +11,11 @@ namespace speclab {
 inline constexpr std::size_t max_cells_on_page = 20'000;
 
 struct Overview {
-  Result sample;              ///< a part of the result: only some values of each axis
-  std::vector<Table> tables;  ///< over all cells: each metric, then its means along each axis
-  std::string note;           ///< says which part is shown
+  Result sample;     ///< a part of the result: only some values of each axis
+  std::string note;  ///< says which part is shown
 };
 
-/// Returns the overview; reads the cells once. The tables' ids begin with `id`.
-Overview overview_of(const Result& result, const CellSource& cells, const std::string& id);
+/// Returns the overview; reads the cells once.
+Overview overview_of(const Result& result, const CellSource& cells);
 
 }  // namespace speclab

@@ -45,11 +45,6 @@ std::vector<Passage> passages_of(const Result& result, const std::string& id) {
   return passages ? passages(result, id) : std::vector<Passage>{};
 }
 
-ResultFiles files_of(const Result& result) {
-  const auto& files = presentation_of(result.shown()).files;
-  return files ? files(result) : ResultFiles{};
-}
-
 std::string csv_of(const Result& result, const Timings& timings) {
   const auto& csv = presentation_of(result.shown()).csv;
   if (csv) return csv(result, timings);

@@ -68,10 +68,7 @@ std::string metric_headline(const Result& result, const Timings& timings);
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out);
 
-/// Files of a result's folder: names and contents.
-using ResultFiles = std::vector<std::pair<std::string, std::string>>;
-
-/// How an experiment presents results. The defaults show metrics.
+/// How an experiment presents its results. Parts that it does not set are shown as metrics are.
 struct Presentation {
   MetricTable metrics = {};
   std::function<std::vector<Table>(const Result& result, const Timings& timings, const std::string& id)>
@@ -82,12 +79,10 @@ struct Presentation {
   std::function<std::string(const Result& result, const Timings& timings)> headline = metric_headline;
   /// Returns results.csv, if it is not one row of metrics per cell. Needs all cells in memory at once.
   std::function<std::string(const Result& result, const Timings& timings)> csv = nullptr;
-  /// Returns further files. Needs all cells in memory, too.
-  std::function<ResultFiles(const Result& result)> files = nullptr;
-  /// Text in the summary of `reproduce` for results without verdicts.
+  /// The text of the summary of `reproduce` for results without verdicts.
   std::string outcome = "measured here";
 
-  bool needs_all_cells() const { return csv != nullptr || files != nullptr; }
+  bool needs_all_cells() const { return csv != nullptr; }
 };
 
 /// Makes the value of Experiment::presentation.
@@ -100,6 +95,5 @@ std::vector<Table> tables_of(const Result& result, const Timings& timings, const
 std::vector<Figure> figures_of(const Result& result, const Timings& timings);
 std::vector<Passage> passages_of(const Result& result, const std::string& id);
 std::string csv_of(const Result& result, const Timings& timings);
-ResultFiles files_of(const Result& result);
 
 }  // namespace speclab

@@ -12,8 +12,6 @@
 
 namespace speclab {
 
-namespace {}  // namespace
-
 void PrintedNumbers::add(const Result& result, const std::string& name) {
   for (const CellResult& cell : result.cells) {
     for (const auto& [metric, verdict] : cell.verdict) {

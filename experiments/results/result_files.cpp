@@ -66,7 +66,6 @@ void write_data(const std::filesystem::path& folder, const RunResult& run, CsvTe
     });
   });
   write_file_atomically(folder / "timings.json", timings.dump(1) + "\n");
-  for (const auto& [name, content] : files_of(run.result)) write_file_atomically(folder / name, content);
 }
 
 Page page_of_command(const std::string& title, const std::string& command, Backend backend) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
@@ -40,15 +39,12 @@ Section section_of(const Result& result, const Timings& timings, const std::stri
 
 Section section_of_part(const RunResult& run, const CellSource& cells, const std::string& id,
                         const std::string& command) {
-  Overview overview = overview_of(run.result, cells, id);
+  Overview overview = overview_of(run.result, cells);
   Section section = section_of(overview.sample, run.timings, id, command);
   for (Table& table : section.tables) {
-    table.folded = true;
     table.caption +=
         fmt::format(": {} of the {} cells", grouped(overview.sample.cells.size()), grouped(cells.size()));
   }
-  section.tables.insert(section.tables.begin(), std::make_move_iterator(overview.tables.begin()),
-                        std::make_move_iterator(overview.tables.end()));
   section.notes.push_back(std::move(overview.note));
   section.headline += fmt::format("{}Of {} cells {} are drawn.", section.headline.empty() ? "" : " ",
                                   grouped(cells.size()), grouped(overview.sample.cells.size()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,7 +15,7 @@
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
-#include "experiments/run/perplexity.hpp"
+#include "sim/models/ngram_model.hpp"
 
 namespace speclab {
 
@@ -23,7 +24,7 @@ SPECLAB_RESULT(CorpusFacts, "corpus_facts", file, tokens, held_out_tokens, vocab
 
 namespace {
 
-/// Kinds that look up single probabilities without computing a row.
+/// Kinds of n-gram models, that look up single probabilities without computing a row.
 constexpr std::array quickly_measured{"unigram", "bigram", "ngram"};
 
 std::string model_text(const Config& cell, bool draft) {
@@ -31,6 +32,30 @@ std::string model_text(const Config& cell, bool draft) {
   write(kind_of(model_family()), draft ? cell.models->draft : cell.models->target, json["model"]);
   write(sampling_type(), cell.sampling, json["sampling"]);
   return json.dump();
+}
+
+/// Measures the model on each document, from its beginning, token by token.
+void measure(const NgramModel& model, const std::vector<std::vector<Token>>& documents,
+             HeldOutPerplexity& found) {
+  double bits = 0;
+  std::uint64_t tokens = 0;
+  std::uint64_t impossible = 0;
+  for (const std::vector<Token>& document : documents) {
+    for (std::size_t i = 0; i < document.size(); ++i, ++tokens) {
+      const double probability = model.probability(std::span(document).first(i), document[i]);
+      if (probability > 0) {
+        bits -= std::log2(probability);
+      } else {
+        ++impossible;
+      }
+    }
+  }
+  if (impossible > 0) {
+    found.unknown_because = fmt::format("infinite: {} of {} tokens have probability 0", impossible, tokens);
+    return;
+  }
+  found.bits_per_token = bits / std::max(static_cast<double>(tokens), 1.0);
+  found.perplexity = std::exp2(*found.bits_per_token);
 }
 
 HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const CorpusText& text,
@@ -47,19 +72,11 @@ HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const Corp
   const bool quick =
       std::find(quickly_measured.begin(), quickly_measured.end(), config.name()) != quickly_measured.end();
   if (!quick || !sampling_of(config, cell.sampling).identity()) {
-    found.unknown_because =
-        "not measured: it takes a row of the vocabulary a token; `speclab perplexity CONFIG` measures it";
+    found.unknown_because = "not measured: it takes a row of the vocabulary a token";
     return found;
   }
   const BuiltModel built = model_of_config(cell, draft, factory);
-  const Perplexity measured = perplexity_of(built.model, text.held_out, std::nullopt).value();
-  if (measured.impossible > 0) {
-    found.unknown_because =
-        fmt::format("infinite: {} of {} tokens have probability 0", measured.impossible, measured.tokens);
-    return found;
-  }
-  found.bits_per_token = measured.bits_per_token;
-  found.perplexity = measured.perplexity;
+  measure(*built.model.ngram(), text.held_out, found);
   return found;
 }
 

@@ -18,7 +18,7 @@ namespace speclab {
 class ModelFactory;
 struct Config;
 
-/// How well a model trained on a text predicts its held-out part (as `speclab perplexity`).
+/// How well a model trained on a text predicts the held-out part of it.
 struct HeldOutPerplexity {
   std::string model;                          ///< "target" or "draft"
   std::shared_ptr<const Json> config;         ///< includes its defaults

@@ -45,18 +45,15 @@ void require_context(const Setup& setup, int gamma) {
   throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", reason);
 }
 
-/// Starts a job on the fast engine's tables if they support it and are requested or pay. Throws ConfigError
-/// if the job must use the fast engine and cannot.
+/// Starts a job that decodes on the fast engine's tables if they support it and are requested or pay. Throws
+/// ConfigError if the job must use the fast engine and cannot.
 void choose_engine(Job& job) {
   const Setup& setup = *job.setup;
-  if (setup.engine == Engine::plain || job.kind == JobKind::acceptance) return;
-  const auto reason = job.kind == JobKind::decode
-                          ? fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)
-                          : fast_quality_unsupported_reason(setup.target, setup.draft, setup.rule.sampled,
-                                                            job.quality_options);
   const bool asked = setup.engine == Engine::fast;
-  if (asked && reason && job.kind == JobKind::decode) refuse_fast(*reason);
-  if (asked) job.why_plain = reason.value_or("");
+  if (asked && job.kind == JobKind::rule_quality) job.why_plain = "a rule is measured by whole rows";
+  if (setup.engine == Engine::plain || job.kind != JobKind::decode) return;
+  const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled);
+  if (asked && reason) refuse_fast(*reason);
   if (!reason && (asked || fast_pays(setup.target, setup.draft, setup.simulation)))
     job.engine = EngineUsed::fast;
 }
@@ -121,7 +118,7 @@ Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, J
                                 .quality_options = options,
                                 .wanted = setup->wanted});
   choose_engine(*job);
-  if (job->engine == EngineUsed::fast) ++prepared_[{setup.get(), kind}].users;
+  if (job->engine == EngineUsed::fast) ++prepared_[setup.get()].users;
   return *job;
 }
 
@@ -178,27 +175,26 @@ void require_gpu_form(const Job& job) {
                     "\"engine\": \"fast\", or use --backend cpu");
 }
 
-template <class Pair>
-const Pair* JobList::prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member) {
+const FastPair* JobList::prepared_for(Job& job) {
   if (job.engine != EngineUsed::fast) return nullptr;
   const Setup& setup = *job.setup;
-  Prepared& prepared = prepared_.at({&setup, job.kind});
+  Prepared& prepared = prepared_.at(&setup);
   std::call_once(prepared.once, [&] {
     isolated([&] {
       try {
-        prepared.*member =
-            std::make_unique<const Pair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
+        prepared.pair =
+            std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
       } catch (const ModelError& error) {
-        if (setup.engine == Engine::fast && job.kind == JobKind::decode) refuse_fast(error.what());
+        if (setup.engine == Engine::fast) refuse_fast(error.what());
         prepared.why_not = error.what();
       }
     });
   });
-  if (prepared.*member == nullptr) {
+  if (prepared.pair == nullptr) {
     job.engine = EngineUsed::plain;
     job.why_plain = prepared.why_not;
   }
-  return (prepared.*member).get();
+  return prepared.pair.get();
 }
 
 Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
@@ -207,12 +203,9 @@ Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
     return decode_iid_on(backend, job.alpha, job.gamma, size, control);
   const auto& [target, draft, rule] = std::tie(job.setup->target, job.setup->draft, job.setup->rule.sampled);
   if (job.kind == JobKind::acceptance) return measure_acceptance(target, draft, rule, size, control);
-  if (job.kind == JobKind::rule_quality) {
-    if (const FastQuality* quality = prepared_for(job, &Prepared::quality))
-      return quality->measure(job.gamma, job.quality_options, size, control);
+  if (job.kind == JobKind::rule_quality)
     return measure_rule_quality(target, draft, rule, job.gamma, job.quality_options, size, control);
-  }
-  if (const FastPair* pair = prepared_for(job, &Prepared::pair))
+  if (const FastPair* pair = prepared_for(job))
     return decode_pair_on(backend, *pair, job.gamma, size, control);
   return decode_speculatively(target, draft, rule, job.gamma, size, control);
 }
@@ -226,11 +219,8 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
     job.outcome = once();
   }
   if (uses_tables) {
-    Prepared& prepared = prepared_.at({job.setup.get(), job.kind});
-    if (--prepared.users == 0) {
-      prepared.pair.reset();
-      prepared.quality.reset();
-    }
+    Prepared& prepared = prepared_.at(job.setup.get());
+    if (--prepared.users == 0) prepared.pair.reset();
   }
   job.done = true;
 }

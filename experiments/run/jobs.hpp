@@ -24,7 +24,6 @@
 #include "experiments/run/until.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/fast_pair.hpp"
-#include "sim/fast/fast_quality.hpp"
 #include "sim/rule_quality.hpp"
 
 namespace speclab {
@@ -130,16 +129,14 @@ class JobList {
   /// A set-up's tables for the fast engine, made by the first job that needs them and dropped after the last.
   struct Prepared {
     std::once_flag once;
-    std::unique_ptr<const FastPair> pair;        ///< null if the models do not allow it; so is `quality`
-    std::unique_ptr<const FastQuality> quality;  ///< for jobs that measure a rule
-    std::string why_not;                         ///< why there are none
+    std::unique_ptr<const FastPair> pair;  ///< null if the models turned out not to allow it
+    std::string why_not;                   ///< reason why there are none
     std::atomic<int> users{0};
   };
 
-  /// Returns the tables in `member`; the first caller makes them. Returns null for a job of the plain engine.
-  /// A job whose models allow no tables becomes one.
-  template <class Pair>
-  const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
+  /// Returns the job's tables; the first caller makes them. Returns null for a job of the plain engine. If
+  /// the models do not allow tables, the job becomes one.
+  const FastPair* prepared_for(Job& job);
 
   ModelFactory factory_;
   std::map<std::type_index, std::any> shared_;
@@ -147,7 +144,7 @@ class JobList {
   BatchSpan span_;
   std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
   std::shared_ptr<SharedRows> rows_ = make_shared_rows();  ///< shared by cells that differ in their rule
-  std::map<std::pair<const Setup*, JobKind>, Prepared> prepared_;
+  std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;
 };
 

@@ -29,12 +29,11 @@ ContextRows rows_of(const Model& model);
 
 /// Returns the content of a file with these rows.
 using TableText = std::string (*)(const ContextRows& rows);
-/// Returns the writer for an extension: .csv (one row per line), .json (a list of rows), .npy (float64
-/// [contexts, V]), .npz (the same as array "rows"). Numbers have all digits. Throws UsageError for other
-/// extensions.
+/// Returns the writer for the extension: .csv (one row per line), .json (a list of rows), .npy (float64
+/// [contexts, V]). Numbers have all their digits. Throws UsageError for another extension.
 TableText table_text(const std::filesystem::path& file);
 
-/// Writes a model in the format of the extension: .arpa, .csv, .json, .npy, .npz. ARPA holds an n-gram model
+/// Writes a model in the format of the extension: .arpa, .csv, .json, .npy. ARPA holds an n-gram model
 /// unchanged, another model as n-grams of all its contexts. Without a vocabulary, tokens are named t0, t1,
 /// ... Throws UsageError, before touching the file, for other extensions and models that are too large.
 void write_model(const BuiltModel& built, const std::filesystem::path& file);

@@ -173,8 +173,8 @@ nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   Watch watch;
   const auto [json, words] = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
-    const ExactAnalysis analysis = about(text, [&] { return analyse_exactly(config, simulation); });
-    return std::pair(dumped(analysis.result), terminal(exact_text(analysis.result)));
+    const ExactResult result = about(text, [&] { return analyse_exactly(config, simulation); });
+    return std::pair(dumped(result), terminal(exact_text(result)));
   });
   return nb::make_tuple(json, words);
 }

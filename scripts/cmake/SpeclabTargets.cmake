@@ -114,12 +114,9 @@ function(speclab_install)
   get_property(targets GLOBAL PROPERTY SPECLAB_EXPORTED)
   install(TARGETS ${targets} EXPORT speclabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # The program writes its own manual page and completion.
-  install(CODE "execute_process(COMMAND \"$<TARGET_FILE:speclab>\" man
-      OUTPUT_FILE \"${PROJECT_BINARY_DIR}/speclab.1\" COMMAND_ERROR_IS_FATAL ANY)
-    execute_process(COMMAND \"$<TARGET_FILE:speclab>\" completion bash
+  # The program writes its own completion.
+  install(CODE "execute_process(COMMAND \"$<TARGET_FILE:speclab>\" completion bash
       OUTPUT_FILE \"${PROJECT_BINARY_DIR}/speclab.bash\" COMMAND_ERROR_IS_FATAL ANY)")
-  install(FILES ${PROJECT_BINARY_DIR}/speclab.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/speclab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME speclab)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/speclab)
   install(EXPORT speclabTargets NAMESPACE speclab:: DESTINATION ${package})

@@ -282,8 +282,9 @@ bool NgramRows::listed_above(std::uint32_t context, std::uint32_t drawn_in, Toke
   return false;
 }
 
-void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const {
-  /// A list of the envelope, its first entry with p / q above the bound, and its weight.
+/// The lists of a context and of its suffixes, whose residuals together lie above the context's residual.
+struct NgramRows::Envelope {
+  /// A list, its first entry with p / q above the bound, and its weight.
   struct Part {
     std::uint32_t context;
     double scale;
@@ -292,14 +293,14 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
     double total;
     std::uint64_t at;
   };
-  struct Envelope {
-    std::array<Part, max_ngram_order> parts;
-    std::size_t count;
-    double total;
-  };
-  thread_local std::vector<Envelope> envelopes;
+  std::array<Part, max_ngram_order> parts;
+  std::size_t count;
+  double total;
+};
+
+void NgramRows::find_envelopes(std::span<const RowDraw> draws, std::vector<Envelope>& envelopes,
+                               DrawBlocks& blocks) const {
   thread_local std::vector<RatioSearch> searches;
-  thread_local std::vector<std::uint32_t> drawn_in;
   envelopes.resize(draws.size());
   blocks.activate(draws.size());
   for (std::size_t i = 0; i < draws.size(); ++i) {
@@ -310,7 +311,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
   while (!blocks.active.empty()) {
     searches.clear();
     for (const std::uint32_t which : blocks.active) {
-      const Part& part = envelopes[which].parts[envelopes[which].count];
+      const Envelope::Part& part = envelopes[which].parts[envelopes[which].count];
       const Node& node = nodes_[part.context];
       searches.push_back(RatioLists::search(node.own, part.above));
       __builtin_prefetch(&nodes_[node.suffix]);
@@ -320,7 +321,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
     std::size_t going_on = 0;
     for (std::size_t i = 0; i < searches.size(); ++i) {
       Envelope& envelope = envelopes[blocks.active[i]];
-      Part& part = envelope.parts[envelope.count++];
+      Envelope::Part& part = envelope.parts[envelope.count++];
       const Node& node = nodes_[part.context];
       part.at = searches[i].at;
       part.total = part.weight * std::max(0.0, lists_.total_from(part.at, part.scale));
@@ -333,7 +334,13 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
     }
     blocks.active.resize(going_on);
   }
+}
 
+void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const {
+  thread_local std::vector<Envelope> envelopes;
+  thread_local std::vector<RatioSearch> searches;
+  thread_local std::vector<std::uint32_t> drawn_in;
+  find_envelopes(draws, envelopes, blocks);
   blocks.activate(draws.size());
   std::erase_if(blocks.active, [&](std::uint32_t which) { return !(envelopes[which].total > 0); });
   for (RowDraw& draw : draws) draw.token = no_token;
@@ -350,7 +357,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
       }
       // Rounding can lead beyond the last list that has a total above 0.
       while (!(envelope.parts[chosen].total > 0)) --chosen;
-      const Part& part = envelope.parts[chosen];
+      const Envelope::Part& part = envelope.parts[chosen];
       const RatioList& list = nodes_[part.context].own;
       drawn_in[i] = part.context;
       searches.push_back({part.at, static_cast<std::uint32_t>(list.first + list.size - part.at), part.scale,

@@ -83,6 +83,11 @@ class NgramRows {
     std::uint32_t suffix = 0;
   };
 
+  struct Envelope;
+
+  /// Finds what `draw_residual` needs of each draw's lists.
+  void find_envelopes(std::span<const RowDraw> draws, std::vector<Envelope>& envelopes,
+                      DrawBlocks& blocks) const;
   void prefetch_find(std::uint32_t context, Token token) const;
   /// Returns whether a context, or a suffix of it longer than `drawn_in`, lists the token.
   bool listed_above(std::uint32_t context, std::uint32_t drawn_in, Token token) const;

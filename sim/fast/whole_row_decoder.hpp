@@ -1,7 +1,7 @@
-// Runs rounds of rules that read full rows (core/fast/whole_row_round.hpp) for many sequences at once. All
-// sequences of a thread continue until each waits for drafted tokens or a total. These are then computed for
-// all together, and so are the rounds' last tokens, so that all wait for memory at the same time. A
-// sequence's result depends only on its trial.
+// Runs rounds of rules that read whole rows for many sequences at once: the program of
+// tests/core/fast/whole_row_round.hpp. All sequences of a thread continue until each waits for drafted tokens
+// or a total. These are then found for all of them together, and last tokens are also drawn together, so that
+// all sequences wait for memory at the same time. A sequence's result depends on its trial only.
 //
 // `Rows` is the pair of models (sim/fast/table_rows.hpp, sim/fast/ngram_rows.hpp). sim/fast/lane_drafts.hpp
 // defines which random numbers draft and accept. The first word at the site of its use, with the number of
@@ -24,7 +24,6 @@
 #include "sim/fast/coupled_thresholds.hpp"
 #include "sim/fast/lane_drafts.hpp"
 #include "sim/fast/ngram_table.hpp"
-#include "sim/fast/quality_facts.hpp"
 #include "sim/fast/row_draws.hpp"
 #include "sim/fast/trial_groups.hpp"
 #include "sim/quality_sums.hpp"
@@ -37,11 +36,9 @@ template <class Rows, WholeRowRule Rule>
 class WholeRowStreams {
  public:
   WholeRowStreams(const Rows& rows, const Rule& rule, std::int32_t gamma,
-                  const ContextFacts<Rows, Rule>& facts, const QualityFacts<Rows>* quality,
-                  const SimulationSize& simulation, const Control& control, std::size_t streams,
-                  const GroupRun& group)
+                  const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
+                  const Control& control, std::size_t streams, const GroupRun& group)
       : rows_(rows),
-        quality_(quality),
         simulation_(simulation),
         control_(control),
         group_(group),
@@ -101,7 +98,7 @@ class WholeRowStreams {
       auto& verification = lanes_[lane].verification;
       const Wants wants = verification.advance([this, lane](std::int32_t node, double probability) {
         if constexpr (samples_rates) {
-          if (quality_ == nullptr) record_rate(lane, probability);
+          record_rate(lane, probability);
         }
         return open_unit(drafts_.acceptance_word(lane, node)) < probability;
       });
@@ -162,7 +159,7 @@ class WholeRowStreams {
       record(lane, end);
     }
     if constexpr (samples_rates) {
-      if (quality_ == nullptr) probe();
+      probe();
     }
     rows_.draw(target_side, last_[from_target].draws, blocks_);
     redraw_excluded();
@@ -256,31 +253,11 @@ class WholeRowStreams {
     round.accepted = end.accepted;
     Tally& tally = lanes_[lane].tally;
     tally.add_round(round);
-    if (quality_ != nullptr) return record_quality(lane, end);
     if constexpr (samples_rates) return;
     for (std::int32_t node = end.node;; node = drafts_.tree().parent(node)) {
       tally.overlap_quanta += rows_.overlap_quanta(drafts_.context_after(lane, node));
       ++tally.overlap_contexts;
       if (node < 0) break;
-    }
-  }
-
-  /// Adds to the sums over contexts in which a token was drafted; the round's first context is one of them if
-  /// gamma is not 0.
-  void record_quality(std::size_t lane, const RoundEnd<double>& end) {
-    RuleQuality& sums = lanes_[lane].tally.quality;
-    const auto add = [](ContextSum& sum, std::uint64_t quanta) {
-      sum.quanta += quanta;
-      ++sum.contexts;
-    };
-    for (std::int32_t node = end.node;; node = drafts_.tree().parent(node)) {
-      const bool drafted = drafts_.has_child(lane, node);
-      const std::uint32_t context = drafts_.context_after(lane, node);
-      if (drafted && quality_->lossless()) add(sums.divergence, quality_->divergence(context));
-      if (drafted && !quality_->lossless()) add(sums.distance, quality_->distance(context));
-      if (node >= 0) continue;
-      if (drafted) add(sums.optimal_transport_bound, quality_->bound(context));
-      return;
     }
   }
 
@@ -314,7 +291,6 @@ class WholeRowStreams {
   }
 
   const Rows& rows_;
-  const QualityFacts<Rows>* quality_;  ///< null unless the run measures its rule
   const SimulationSize& simulation_;
   const Control& control_;
   const GroupRun& group_;
@@ -335,15 +311,13 @@ class WholeRowStreams {
   LastTokens probes_;
 };
 
-/// Runs all trials of `simulation`, `streams` at a time in each thread. With `quality` the tally has the
-/// results of measure_rule_quality, and no acceptance rates.
+/// Runs all trials of `simulation`, `streams` at a time in each thread.
 template <class Rows, WholeRowRule Rule>
 Outcome run_whole_rows(const Rows& rows, const Rule& rule, std::int32_t gamma,
-                       const ContextFacts<Rows, Rule>& facts,
-                       const std::type_identity_t<QualityFacts<Rows>>* quality,
-                       const SimulationSize& simulation, const Control& control, std::size_t streams) {
+                       const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
+                       const Control& control, std::size_t streams) {
   return run_in_groups(simulation, streams, [&](const GroupRun& group) {
-    WholeRowStreams<Rows, Rule>(rows, rule, gamma, facts, quality, simulation, control, streams, group).run();
+    WholeRowStreams<Rows, Rule>(rows, rule, gamma, facts, simulation, control, streams, group).run();
   });
 }
 

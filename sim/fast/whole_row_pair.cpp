@@ -44,15 +44,8 @@ std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
   return found;
 }
 
-/// Returns whether a rule can be measured by full rows of stored tables: it must need no PositionNumbers.
-/// Rules that accept or replace a token decode such pairs by other tables (sim/fast/prepared_pair.hpp).
-bool reads_table_rows(const WholeRowRules& rule) {
-  const auto* by_position = std::get_if<AnyPositionRule>(&rule);
-  return by_position == nullptr || !by_position->reads_numbers();
-}
-
-/// Throws ModelError if the draft has probabilities that are too small for rules for siblings without
-/// replacement to divide by.
+/// Throws ModelError if the draft has probabilities by which rules for siblings without replacement cannot
+/// divide.
 void require_divisible(const Model& draft) {
   constexpr const char* why =
       "siblings without replacement divide by the rest of such a row, which is too small";
@@ -76,20 +69,14 @@ void require_divisible(const Model& draft) {
 }
 
 template <class Rows, WholeRowRule Rule>
-class WholeRowPair final : public WholeRowDecoder {
+class WholeRowPair final : public FastDecoder {
  public:
   WholeRowPair(std::shared_ptr<const Rows> rows, const Rule& rule)
       : rows_(std::move(rows)), rule_(rule), facts_(*rows_, rule) {}
 
   Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
                  std::size_t streams) const override {
-    return run_whole_rows(*rows_, rule_, gamma, facts_, nullptr, simulation, control, streams);
-  }
-  Outcome measure_quality(std::int32_t gamma, const AnyRule& rule, bool lossless,
-                          const SimulationSize& simulation, const Control& control,
-                          std::size_t streams) const override {
-    const QualityFacts<Rows> quality(*rows_, rule, rule->first_drafts(gamma), lossless);
-    return run_whole_rows(*rows_, rule_, gamma, facts_, &quality, simulation, control, streams);
+    return run_whole_rows(*rows_, rule_, gamma, facts_, simulation, control, streams);
   }
   std::size_t bytes() const override { return rows_->bytes() + facts_.bytes(); }
   std::size_t contexts() const override { return rows_->contexts(); }
@@ -111,13 +98,6 @@ PairKind pair_kind(const Model& target, const Model& draft) {
 }
 
 bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
-
-bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule) {
-  const auto held = whole_row_rule(rule);
-  if (!held) return false;
-  const PairKind kind = pair_kind(target, draft);
-  return kind == PairKind::tables ? reads_table_rows(*held) : kind != PairKind::other;
-}
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
   return std::visit(
@@ -143,10 +123,10 @@ double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& r
       whole_row_rule(rule).value());
 }
 
-std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const Model& draft,
-                                                      const AnyRule& rule, SharedRows& rows) {
+std::unique_ptr<const FastDecoder> whole_row_pair(const Model& target, const Model& draft,
+                                                  const AnyRule& rule, SharedRows& rows) {
   return std::visit(
-      [&]<class Rule>(const Rule& held) -> std::unique_ptr<const WholeRowDecoder> {
+      [&]<class Rule>(const Rule& held) -> std::unique_ptr<const FastDecoder> {
         if (drafted_shape(held, 1).distinct) require_divisible(draft);
         const auto pair_of = [&]<class Rows>(std::shared_ptr<const Rows> of_pair) {
           return std::make_unique<WholeRowPair<Rows, Rule>>(std::move(of_pair), held);

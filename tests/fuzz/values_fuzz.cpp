@@ -375,7 +375,7 @@ void use(Random& random, Json json) {
   const Config config = read_config(json);
   switch (verb) {
     case 0:
-      return check_numbers(terminal(exact_text(analyse_exactly(config, false).result)), json);
+      return check_numbers(terminal(exact_text(analyse_exactly(config, false))), json);
     case 1:
       proof_task(config);
       return;

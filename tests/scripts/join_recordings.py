@@ -51,4 +51,12 @@ with tempfile.TemporaryDirectory() as name:
     expect(done.returncode != 0 and "another name" in done.stderr, "one name twice")
     done = run(sys.executable, join, "--out", folder / "x.csv", "a=none.csv")
     expect(done.returncode != 0 and "none.csv" in done.stderr, "no such file")
+    # Columns that would get lost are refused by name: a joined file's drafters, depths, and unknown ones.
+    sharp = (folder / "sharp.csv").read_text(encoding="utf-8").splitlines()
+    for column in ("logq.a", "logq_depth2", "confidence"):
+        wider = [sharp[0] + "," + column, *(line + ",-1" for line in sharp[1:])]
+        (folder / "wider.csv").write_text("\n".join(wider) + "\n", encoding="utf-8")
+        done = run(sys.executable, join, "--out", folder / "lost.csv", words[0], f"wider={folder / 'wider.csv'}")
+        expect(done.returncode != 0 and column in done.stderr and "wider.csv" in done.stderr, f"{column}: {done.stderr}")
+        expect(not (folder / "lost.csv").exists(), f"{column}: a file was written")
 print("ok")

@@ -35,8 +35,8 @@ struct Values : po::variables_map {
   Words texts(const char* option) const { return given<Words>(option).value_or(Words()); }
 };
 
-/// Describes how a verb is called and what it does. Help, completion, the manual page and documents are
-/// generated from it without running the verb.
+/// Describes how a verb is called and what it does. Help, completion and documents are generated
+/// from it without running the verb.
 struct Verb {
   std::string name;             ///< one word
   std::string sentence;         ///< shown in the list of verbs

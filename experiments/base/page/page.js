@@ -101,6 +101,68 @@ for (const table of document.querySelectorAll("details > .scroll > table")) {
   table.closest("details").querySelector("summary").after(bar);
 }
 
+// The text of a point, by the kind of its figure.
+const pointWords = {
+  plane(data, series, i) {
+    const bounds = series.low ? ` (${shown(series.low[i])} to ${shown(series.high[i])})` : "";
+    return `${series.names ? series.names[i] + "; " : ""}${series.name ? series.name + ": " : ""}${data.x} ${shown(series.x[i])}, ${data.y} ${shown(series.y[i])}${bounds}`;
+  },
+  rows(data, series, i) {
+    const bounds = series.low ? ` (${shown(series.low[i])} to ${shown(series.high[i])})` : "";
+    return `${data.names[series.x[i]]}${series.name ? ", " + series.name : ""}: ${shown(series.y[i])}${bounds}`;
+  },
+  timelines: (data, series, i) => `${data.names[series.x[i]]}: ${series.name}, ${shown(series.low[i])} to ${shown(series.high[i])}`,
+};
+// The cell of a heat map at a place.
+function cellAt(data, x, y) {
+  if (!data.cells) return null;
+  const within = (borders, value) => borders.findIndex((border, k) => k + 1 < borders.length &&
+    (value - border) * (value - borders[k + 1]) <= 0);
+  const column = within(data.cells.px, x), row = within(data.cells.py, y);
+  return column < 0 || row < 0 ? null : { row, column };
+}
+// Returns a figure as an SVG of its own, with the legend below and without what is switched off.
+function drawing(figure) {
+  const svg = figure.querySelector(".plot svg"), view = svg.viewBox.baseVal;
+  const copy = svg.cloneNode(true), add = (parent, name, attributes, text = "") => {
+    const element = document.createElementNS(svg.namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = text;
+    parent.append(element);
+    return element;
+  };
+  for (const gone of copy.querySelectorAll(".cursor, .off")) gone.remove();
+  let x = 8, y = view.height + 4;
+  for (const entry of figure.querySelectorAll('.legend button[aria-pressed="true"]')) {
+    const width = 44 + 8.2 * entry.textContent.length;
+    if (x > 8 && x + width > view.width) x = 8, y += 20;
+    const key = add(copy, "g", { transform: `translate(${x},${y})`, color: entry.dataset.colour, fill: entry.dataset.colour });
+    key.append(...[...entry.querySelector("svg").cloneNode(true).childNodes]);
+    add(copy, "text", { x: x + 30, y: y + 12 }, entry.textContent);
+    x += width;
+  }
+  const height = y + 26;
+  const ground = add(copy, "rect", { width: view.width, height, fill: "#ffffff" });
+  copy.prepend(ground);
+  copy.setAttribute("viewBox", `0 0 ${view.width} ${height}`);
+  copy.setAttribute("width", view.width);
+  copy.setAttribute("height", height);
+  copy.setAttribute("font-family", "sans-serif");
+  copy.setAttribute("font-size", 14);
+  copy.setAttribute("fill", "#1b1b1b");
+  return new XMLSerializer().serializeToString(copy) + "\n";
+}
+// Returns the rows of a figure's CSV.
+function numbers(data) {
+  if (data.cells) {
+    const { x, y, z, label } = data.cells;
+    return [[data.x, data.y, label], ...y.flatMap((up, row) => x.map((across, column) => [across, up, z[row][column]]))];
+  }
+  const named = data.names.length > 0;
+  return [["series", data.x || "name", data.y || "length", "low", "high"], ...data.series.flatMap(series => series.x.map((x, i) =>
+    [series.name + (series.line && !named ? " (line)" : ""), named ? data.names[x] : x, series.y[i], series.low?.[i], series.high?.[i]]))];
+}
+
 // Figures: shows the value under the pointer or at the arrow keys' position.
 function interactive(figure) {
   const plot = figure.querySelector(".plot"), svg = plot.querySelector("svg"), tip = plot.querySelector(".tip");
@@ -111,17 +173,6 @@ function interactive(figure) {
   cursor.setAttribute("r", 8);
   let at = null;
 
-  const words = {
-    plane(series, i) {
-      const bounds = series.low ? ` (${shown(series.low[i])} to ${shown(series.high[i])})` : "";
-      return `${series.names ? series.names[i] + "; " : ""}${series.name ? series.name + ": " : ""}${data.x} ${shown(series.x[i])}, ${data.y} ${shown(series.y[i])}${bounds}`;
-    },
-    rows(series, i) {
-      const bounds = series.low ? ` (${shown(series.low[i])} to ${shown(series.high[i])})` : "";
-      return `${data.names[series.x[i]]}${series.name ? ", " + series.name : ""}: ${shown(series.y[i])}${bounds}`;
-    },
-    timelines: (series, i) => `${data.names[series.x[i]]}: ${series.name}, ${shown(series.low[i])} to ${shown(series.high[i])}`,
-  };
   function show(x, y, text) {
     cursor.setAttribute("cx", x);
     cursor.setAttribute("cy", y);
@@ -141,7 +192,7 @@ function interactive(figure) {
   function showPoint(s, i) {
     at = { s, i };
     const series = data.series[s];
-    show(series.px[i], series.py[i], words[data.kind](series, i));
+    show(series.px[i], series.py[i], pointWords[data.kind](data, series, i));
   }
   function showCell(row, column) {
     at = { row, column };
@@ -160,17 +211,10 @@ function interactive(figure) {
     }));
     return best;
   }
-  function cellAt(x, y) {
-    if (!data.cells) return null;
-    const within = (borders, value) => borders.findIndex((border, k) => k + 1 < borders.length &&
-      (value - border) * (value - borders[k + 1]) <= 0);
-    const column = within(data.cells.px, x), row = within(data.cells.py, y);
-    return column < 0 || row < 0 ? null : { row, column };
-  }
   plot.addEventListener("pointermove", event => {
     const box = svg.getBoundingClientRect(), scale = box.width / view.width;
     const x = (event.clientX - box.left) / scale, y = (event.clientY - box.top) / scale;
-    const point = nearest(x, y, data.cells ? 8 : 26), cell = point ? null : cellAt(x, y);
+    const point = nearest(x, y, data.cells ? 8 : 26), cell = point ? null : cellAt(data, x, y);
     if (point) showPoint(point.s, point.i); else if (cell) showCell(cell.row, cell.column); else leave();
   });
   plot.addEventListener("pointerleave", leave);
@@ -213,45 +257,7 @@ function interactive(figure) {
       leave();
     });
   }
-  function drawing() {
-    const copy = svg.cloneNode(true), add = (parent, name, attributes, text = "") => {
-      const element = document.createElementNS(svg.namespaceURI, name);
-      for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-      element.textContent = text;
-      parent.append(element);
-      return element;
-    };
-    for (const gone of copy.querySelectorAll(".cursor, .off")) gone.remove();
-    let x = 8, y = view.height + 4;
-    for (const entry of figure.querySelectorAll('.legend button[aria-pressed="true"]')) {
-      const width = 44 + 8.2 * entry.textContent.length;
-      if (x > 8 && x + width > view.width) x = 8, y += 20;
-      const key = add(copy, "g", { transform: `translate(${x},${y})`, color: entry.dataset.colour, fill: entry.dataset.colour });
-      key.append(...[...entry.querySelector("svg").cloneNode(true).childNodes]);
-      add(copy, "text", { x: x + 30, y: y + 12 }, entry.textContent);
-      x += width;
-    }
-    const height = y + 26;
-    const ground = add(copy, "rect", { width: view.width, height, fill: "#ffffff" });
-    copy.prepend(ground);
-    copy.setAttribute("viewBox", `0 0 ${view.width} ${height}`);
-    copy.setAttribute("width", view.width);
-    copy.setAttribute("height", height);
-    copy.setAttribute("font-family", "sans-serif");
-    copy.setAttribute("font-size", 14);
-    copy.setAttribute("fill", "#1b1b1b");
-    return new XMLSerializer().serializeToString(copy) + "\n";
-  }
-  function numbers() {
-    if (data.cells) {
-      const { x, y, z, label } = data.cells;
-      return [[data.x, data.y, label], ...y.flatMap((up, row) => x.map((across, column) => [across, up, z[row][column]]))];
-    }
-    const named = data.names.length > 0;
-    return [["series", data.x || "name", data.y || "length", "low", "high"], ...data.series.flatMap(series => series.x.map((x, i) =>
-      [series.name + (series.line && !named ? " (line)" : ""), named ? data.names[x] : x, series.y[i], series.low?.[i], series.high?.[i]]))];
-  }
-  figure.querySelector("[data-get=svg]").addEventListener("click", () => save(figure.id + ".svg", "image/svg+xml", drawing()));
-  figure.querySelector("[data-get=csv]").addEventListener("click", () => save(figure.id + ".csv", "text/csv", csvText(numbers())));
+  figure.querySelector("[data-get=svg]").addEventListener("click", () => save(figure.id + ".svg", "image/svg+xml", drawing(figure)));
+  figure.querySelector("[data-get=csv]").addEventListener("click", () => save(figure.id + ".csv", "text/csv", csvText(numbers(data))));
 }
 for (const figure of document.querySelectorAll("figure.drawing")) interactive(figure);

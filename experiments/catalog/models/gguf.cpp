@@ -108,7 +108,7 @@ ModelKind gguf_model() {
        with_unit(
            integer_field(
                "batch", &P::batch, 0, 512,
-               "Fixed number of tokens per run; shorter runs are padded. Rows then depend on their context alone, to the last bit; from 2 on, the rows of a round are computed together. 0: each run has the new tokens, and rows depend on which tokens share a run (speclab check rows)."),
+               "Fixed number of tokens per run; shorter runs are padded. Rows then depend on their context alone, to the last bit; from 2 on, the rows of a round are computed together. 0: each run has the new tokens, and rows depend on which tokens share a run."),
            "tokens"),
        integer_field("threads", &P::threads, 1, 256, "Threads of one run."),
        with_unit(integer_field("kept_rows", &P::kept_rows, 0, 1 << 20,

@@ -27,10 +27,11 @@ RecordingPart read_npz(const RecordingSource& source) {
     }
   };
   const NpzArchive archive = reading([&] { return NpzArchive(source.bytes()); });
-  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NpyArray> {
+  const auto find = [&](const std::string& name) -> std::optional<NpyArray> {
     if (!archive.has(name)) return std::nullopt;
     return reading([&] { return archive.array(name); });
-  });
+  };
+  return rows_of(source.name(), source.file(), archive.names(), find);
 }
 
 }  // namespace

@@ -86,10 +86,15 @@ RecordingPart read_safetensors(const RecordingSource& source) {
   if (!header.is_object()) throw UsageError("{}: its header is not JSON", source.name());
   const std::string_view data = bytes.substr(length_bytes + length);
   const JsonPlace entries{&header, fmt::format("{}: header ", source.name())};
-  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NpyArray> {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : header.items()) {
+    if (name != "__metadata__") names.push_back(name);
+  }
+  const auto find = [&](const std::string& name) -> std::optional<NpyArray> {
     if (!entries.has(name.c_str())) return std::nullopt;
     return array_of(entries.at(name.c_str()), data);
-  });
+  };
+  return rows_of(source.name(), source.file(), names, find);
 }
 
 }  // namespace

@@ -92,19 +92,8 @@ struct Speeds {
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-/// Returns the range of speeds of rounds with at most `most` drafted tokens: from accepting none to accepting
-/// all.
-Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
-  Support speeds{1, entry.drafter->foretells_runs() ? 1.0 : 1.0 + most};
-  for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
-    const double time = entry.round_time(drafted);
-    speeds.low = std::min(speeds.low, 1 / time);
-    speeds.high = std::max(speeds.high, (1 + drafted) / time);
-  }
-  return speeds;
-}
-
-/// Metrics of every run: "until" can name them, and a cell shows them for its best gamma.
+/// The metrics that every run has: a config can ask for their intervals to be narrow, and a cell shows them
+/// for its best gamma.
 constexpr std::pair<Metric, std::optional<Interval> ComparedNumbers::*> metrics_of_runs[]{
     {Metric::alpha_examined, &ComparedNumbers::alpha_examined},
     {Metric::alpha_drafted, &ComparedNumbers::alpha_drafted},
@@ -135,7 +124,7 @@ ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const Benc
                        independence),
       .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
       .speedup = known_bounds(
-          tokens_per(speeds.tokens, speeds.time, possible_speedups(entry, most), confidence), independence)};
+          tokens_per(speeds.tokens, speeds.time, entry.possible_speedups(most), confidence), independence)};
 }
 
 /// Throws ConfigError if "until" cannot be used for the task: its metric has no interval here, or the first

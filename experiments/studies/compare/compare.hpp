@@ -13,6 +13,7 @@
 namespace speclab {
 
 struct Presentation;
+struct Timings;
 
 /// A text to decode, and its target.
 struct TaskConfig {
@@ -76,6 +77,9 @@ struct CompareResult {
 };
 template <>
 const Typed<CompareResult>& described();
+
+/// Returns one row for every drafter, task and policy, fixed gammas included, with every number in full.
+std::string compare_csv(const Result& result, const Timings& timings);
 
 /// Returns the presentation, which reads results alone.
 Presentation compare_presentation();

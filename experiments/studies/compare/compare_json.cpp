@@ -1,7 +1,12 @@
-// Describes the section and the results of the experiment "compare" as JSON.
+// Describes the section and the results of the experiment "compare" as JSON, and writes the results as CSV.
 #include "experiments/studies/compare/compare.hpp"
 
+#include <fmt/format.h>
+
+#include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/results/result_rows.hpp"
+#include "experiments/studies/finished_cells.hpp"
 
 namespace speclab {
 
@@ -82,6 +87,32 @@ const Typed<CompareResult>& described() {
                                         sparse("gammas", &Own::gammas),
                                         sparse("policies", &Own::policies)});
   return type;
+}
+
+std::string compare_csv(const Result& result, const Timings&) {
+  std::vector<std::string> columns{"policy", "kind"};
+  for (const char* name :
+       {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step", "drafted_per_round",
+        "alpha_examined", "alpha_drafted", "alpha_overlap", "alpha_recorded"}) {
+    add_interval_columns(columns, name);
+  }
+  const ResultRows rows(result, set_paths(result.cells), columns);
+  std::string lines = rows.header();
+  const auto add = [&](const FinishedCell<CompareResult>& of, const PolicyResult& run) {
+    std::vector<CsvValue> row{run.name, run.kind};
+    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
+                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted,
+                                 value_of(of.cell.simulated, Metric::alpha_overlap), of.own.alpha_recorded}) {
+      add_interval(row, interval);
+    }
+    lines += rows.line(of.index, of.cell, std::move(row));
+  };
+  for (const auto& one : finished_cells<CompareResult>(result)) {
+    for (const GammaResult& run : one.own.gammas)
+      add(one, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
+    for (const PolicyResult& run : one.own.policies) add(one, run);
+  }
+  return lines;
 }
 
 }  // namespace speclab

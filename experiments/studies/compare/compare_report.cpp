@@ -1,4 +1,4 @@
-// Makes tables, figures, headline and CSV of the experiment "compare" from its results alone.
+// Makes tables, figures and headline of the experiment "compare" from its results alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
@@ -190,25 +189,6 @@ const char* css_of(const PolicyResult& policy) {
   return above_zero(policy.gain) ? "good" : below_zero(policy.gain) ? "bad" : "";
 }
 
-/// Returns a table with a row for each cell that ran: task, drafter, `first`, then `of(policy)` for every
-/// policy.
-Table by_policy(const Result& result, const std::string& id, const std::string& caption,
-                const std::function<Cell(const ComparedCell&)>& first,
-                const std::function<Cell(const PolicyResult&)>& of) {
-  const std::vector<std::string> names = policy_names(result);
-  Table table{id, caption, {"task", "drafter", "best fixed γ"}};
-  table.columns.insert(table.columns.end(), names.begin(), names.end());
-  for (const ComparedCell& one : compared_cells(result)) {
-    std::vector<Cell>& row = table.rows.emplace_back(head(one.cell));
-    row.push_back(first(one));
-    for (const std::string& name : names) {
-      const PolicyResult* policy = find_named(one.own.policies, name);
-      row.push_back(policy == nullptr ? text_cell("–") : of(*policy));
-    }
-  }
-  return table;
-}
-
 /// Adds a column for the upper bound with drafting free, if there is one.
 void add_drafting_free(Table& table, const Result& result) {
   std::vector<Cell> column;
@@ -225,34 +205,23 @@ void add_drafting_free(Table& table, const Result& result) {
 }
 
 Table policies_table(const Result& result, const std::string& id) {
-  Table table = by_policy(
-      result, id, "Speedup by γ policy",
-      [](const ComparedCell& one) {
-        const double speedup = speedup_of(one.cell).estimate;
-        return Cell{fmt::format("{} (γ = {})", number_text(speedup), one.own.best_gamma), speedup};
-      },
-      [](const PolicyResult& policy) {
-        const double speedup = policy.speedup->estimate;
-        return Cell{number_text(speedup) + mark_of(policy.gain), speedup, css_of(policy)};
-      });
+  const std::vector<std::string> names = policy_names(result);
+  Table table{id, "Speedup by γ policy", {"task", "drafter", "best fixed γ"}};
+  table.columns.insert(table.columns.end(), names.begin(), names.end());
+  for (const ComparedCell& one : compared_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(head(one.cell));
+    const double fixed = speedup_of(one.cell).estimate;
+    row.push_back({fmt::format("{} (γ = {})", number_text(fixed), one.own.best_gamma), fixed});
+    for (const std::string& name : names) {
+      const PolicyResult* policy = find_named(one.own.policies, name);
+      row.push_back(policy == nullptr ? text_cell("–")
+                                      : Cell{number_text(policy->speedup->estimate) + mark_of(policy->gain),
+                                             policy->speedup->estimate, css_of(*policy)});
+    }
+  }
   table.note =
-      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. These sequences choose the best fixed γ; the interval is for the difference to the truly best one. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted; with drafting free, it pays nothing. No mark: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown.";
+      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. These sequences choose the best fixed γ; the interval is for the difference to the truly best one. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted; with drafting free, it pays nothing. No mark: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown. results.csv has the differences (gain).";
   add_drafting_free(table, result);
-  return table;
-}
-
-Table gains_table(const Result& result, const std::string& id) {
-  Table table = by_policy(
-      result, id, "Speedup of each γ policy minus that of the best fixed γ",
-      [](const ComparedCell& one) { return interval_cell(speedup_of(one.cell)); },
-      [](const PolicyResult& policy) {
-        Cell cell = interval_or_none(policy.gain);
-        cell.css_class = css_of(policy);
-        return cell;
-      });
-  table.note =
-      "± ?: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown.";
-  table.folded = true;
   return table;
 }
 
@@ -301,10 +270,7 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
     tables.front().note = interruption(result) + reasons(result);
     return tables;
   }
-  if (!policy_names(result).empty()) {
-    tables.push_back(policies_table(result, id + "-policies"));
-    tables.push_back(gains_table(result, id + "-gains"));
-  }
+  if (!policy_names(result).empty()) tables.push_back(policies_table(result, id + "-policies"));
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.push_back(estimators_table(result, id + "-alpha"));
   tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
@@ -408,33 +374,6 @@ std::string compare_headline(const Result& result, const Timings&) {
   if (text.empty())
     return result.partial ? "Interrupted before any drafter had run." : "No drafter could run.";
   return text + ".";
-}
-
-/// Returns one row for every drafter, task and policy, fixed gammas included, with every number in full.
-std::string compare_csv(const Result& result, const Timings&) {
-  std::vector<std::string> columns{"policy", "kind"};
-  for (const char* name :
-       {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step", "drafted_per_round",
-        "alpha_examined", "alpha_drafted", "alpha_overlap", "alpha_recorded"}) {
-    add_interval_columns(columns, name);
-  }
-  const ResultRows rows(result, set_paths(result.cells), columns);
-  std::string lines = rows.header();
-  const auto add = [&](const ComparedCell& of, const PolicyResult& run) {
-    std::vector<CsvValue> row{run.name, run.kind};
-    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
-                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted,
-                                 value_of(of.cell.simulated, Metric::alpha_overlap), of.own.alpha_recorded}) {
-      add_interval(row, interval);
-    }
-    lines += rows.line(of.index, of.cell, std::move(row));
-  };
-  for (const ComparedCell& one : compared_cells(result)) {
-    for (const GammaResult& run : one.own.gammas)
-      add(one, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
-    for (const PolicyResult& run : one.own.policies) add(one, run);
-  }
-  return lines;
 }
 
 }  // namespace

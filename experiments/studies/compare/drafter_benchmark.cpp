@@ -107,6 +107,16 @@ double BenchmarkEntry::time(const Tally& tally) const {
   return total;
 }
 
+Support BenchmarkEntry::possible_speedups(std::int32_t most) const {
+  Support speeds{1, drafter->foretells_runs() ? 1.0 : 1.0 + most};
+  for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
+    const double round = round_time(drafted);
+    speeds.low = std::min(speeds.low, 1 / round);
+    speeds.high = std::max(speeds.high, (1 + drafted) / round);
+  }
+  return speeds;
+}
+
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs) {
   static const Typed<std::int32_t> number = count<std::int32_t>();

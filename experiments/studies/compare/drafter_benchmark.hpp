@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "sim/drafters/any_drafter.hpp"
 #include "sim/drafters/point_rows.hpp"
@@ -39,6 +40,9 @@ struct BenchmarkEntry : MadeDrafter {
   double round_time(std::int32_t drafted) const;
   /// Returns the time of a tally's rounds, in target runs.
   double time(const Tally& tally) const;
+  /// Returns the range of speeds of rounds with at most `most` drafted tokens: the slowest accept nothing,
+  /// the fastest everything.
+  Support possible_speedups(std::int32_t most) const;
 };
 
 /// Returns the config's task at `path`, shared among callers. Throws ConfigError if no document is suitable.

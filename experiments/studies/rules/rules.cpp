@@ -51,9 +51,8 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
   }
   result.positions = acceptance_by_position(batches, config.gamma, confidence, independence);
   const Tally total = job.outcome.total();
-  // The plain engine is reported only with a reason, because it is usual here: rules without a proof are
-  // measured on whole rows.
-  if (job.engine != EngineUsed::plain || !job.why_plain.empty()) result.engine = engine_result(job);
+  // Rules are measured by whole rows, so that the plain engine is reported only where another was asked for.
+  if (!job.why_plain.empty()) result.engine = engine_result(job);
   result.counts = counts_of(total);
   result.counts.draft_runs = total.draft_runs;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/config/experiment.hpp"
 #include "sim/schedules/events.hpp"
 

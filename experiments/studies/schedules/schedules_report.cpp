@@ -1,4 +1,4 @@
-// Describes results of the experiment "schedules" as JSON, and makes their tables, figures and files from the
+// Describes results of the experiment "schedules" as JSON, and makes their tables and figures from the
 // results alone.
 #include <fmt/format.h>
 
@@ -204,37 +204,9 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
   figure.title = titled("Timelines", label);
   figure.x_label = "time, in target runs";
   figure.caption = fmt::format(
-      "Timelines of the first sequence; a schedule with more than {0} tracks shows the first {0}. A dropped run is one whose result was not used. trace.json has all runs, for chrome://tracing and Perfetto.",
+      "Timelines of the first sequence; a schedule with more than {0} tracks shows the first {0}. A dropped run is one whose result was not used. result.json has all runs.",
       max_tracks);
   return figure;
-}
-
-/// Adds the events of one process in Chrome's trace event format: a thread for each track, in which a target
-/// run lasts a millisecond.
-void add_process(Json& events, int process, const ScheduleTrace& trace, const std::string& name) {
-  int thread = 0;
-  const auto add_name = [&](const char* what, const std::string& of) {
-    events.push_back(
-        {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", of}}}});
-  };
-  add_name("process_name", name);
-  const std::string* track = nullptr;
-  for (const TracedRun& run : trace.runs) {
-    if (track == nullptr || *track != run.track) {
-      track = &run.track;
-      ++thread;
-      add_name("thread_name", run.track);
-    }
-    constexpr double microseconds = 1000;  // per target run
-    events.push_back({{"name", words(run.kind)},
-                      {"cat", trace.schedule},
-                      {"ph", "X"},
-                      {"ts", microseconds * run.start},
-                      {"dur", microseconds * (run.end - run.start)},
-                      {"pid", process},
-                      {"tid", thread},
-                      {"args", {{"tokens", run.label}}}});
-  }
 }
 
 /// Returns one table per cell, with one row per schedule.
@@ -308,28 +280,13 @@ std::string schedules_csv(const Result& result, const Timings&) {
   return lines;
 }
 
-/// Returns trace.json: the traces in Chrome's trace event format, which chrome://tracing and Perfetto open,
-/// with a process for each schedule of each cell.
-ResultFiles schedules_files(const Result& result) {
-  Json events = Json::array();
-  int processes = 0;
-  for (const auto& [index, cell, own] : cells_of(result)) {
-    if (!own.traces) continue;
-    for (const ScheduleTrace& each : *own.traces)
-      add_process(events, ++processes, each, titled(each.schedule, cell.label));
-  }
-  if (processes == 0) return {};
-  return {{"trace.json", Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n"}};
-}
-
 }  // namespace
 
 Presentation schedules_presentation() {
   return {.tables = schedules_tables,
           .figures = schedules_figures,
           .headline = schedules_headline,
-          .csv = schedules_csv,
-          .files = schedules_files};
+          .csv = schedules_csv};
 }
 
 }  // namespace speclab

@@ -10,6 +10,7 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"
@@ -111,5 +112,8 @@ std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const
 
 /// Returns one line per test, then the verdict.
 Listing equality_text(const EqualityResult& result);
+std::string equality_headline(const EqualityResult& result);
+/// Returns a figure of each test's adjusted p-value beside the level.
+std::vector<Figure> equality_figures(const EqualityResult& result);
 
 }  // namespace speclab

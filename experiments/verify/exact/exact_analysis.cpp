@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -45,17 +44,6 @@ struct Task {
   ContextChain chain;
   int max_gamma = 0;
   double confidence = 0;
-};
-
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 int memory_of(const Model& model, const char* path) {
@@ -241,10 +229,9 @@ const ClosedClass* plain_class(const ClosedClass& members, const std::vector<Clo
 
 /// Analyses one closed class of the chain. `only`: it is the only one.
 ClassResult analyse_class(Task& task, const ClosedClass& members,
-                          const std::vector<ClosedClass>& plain_classes, bool only, ExactTimings& timings) {
+                          const std::vector<ClosedClass>& plain_classes, bool only) {
   const ContextChain& chain = task.chain;
   const int gamma = task.config.gamma;
-  Stopwatch watch;
   ClassResult out;
   out.contexts = members.size();
   std::vector<double> anywhere = uniform_on(members, chain.size());
@@ -289,7 +276,6 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     out.remarks.push_back(fmt::format(
         "The chain of rounds of gamma = {} converges too slowly, or not at all: there are no exact values. The long-run tokens per target step lie between {:.9g} and {:.9g}.",
         gamma, bounds.least, bounds.most));
-    timings.rounds_seconds += watch.lap();
     return out;
   }
   out.exact = exact_values(found, task.config.cost);
@@ -300,7 +286,6 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
         "The long run of rounds of gamma = {} depends on where they start: E[N] is {:.9g} from the target's stationary distribution and {:.9g} from the first recurrent context after the prompt. Exact values are for the former.",
         gamma, found.expected_tokens, elsewhere.expected_tokens));
   }
-  timings.rounds_seconds += watch.lap();
 
   out.speedup_by_gamma = search(task, rounds, std::move(anywhere), out.search_iterations);
   const int best = best_of(out.speedup_by_gamma);
@@ -319,7 +304,6 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     out.remarks.push_back(
         fmt::format("The best gamma is the largest that was searched, /search/max_gamma = {}.", best));
   }
-  timings.search_seconds += watch.lap();
 
   // The config's prompts would mix several classes, so each is simulated from one of its own contexts.
   Config config = task.config;
@@ -343,14 +327,12 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     JobList fresh;
     out.simulated = simulated_values(task, only ? task.jobs : fresh, config, best);
   }
-  timings.simulation_seconds += watch.lap();
   return out;
 }
 
 }  // namespace
 
-ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
-  Stopwatch watch;
+ExactResult analyse_exactly(const Config& config, bool simulate) {
   Task task;
   task.config = config;
   refuse_many_cells(task.config, "exact analyses");
@@ -378,9 +360,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
                                              : task.config.confidence;
 
-  ExactAnalysis analysis;
-  analysis.timings.chain_seconds = watch.lap();
-  ExactResult& result = analysis.result;
+  ExactResult result;
   result.version = version_string();
   result.title = task.config.title;
   result.config = std::make_shared<const Config>(task.config);
@@ -392,10 +372,9 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
                   .closed_classes = classes.size(),
                   .dense = chain.bonus.dense};
   for (std::size_t i = 0; i < shown; ++i) {
-    result.classes.push_back(
-        analyse_class(task, classes[i], plain_classes, classes.size() == 1, analysis.timings));
+    result.classes.push_back(analyse_class(task, classes[i], plain_classes, classes.size() == 1));
   }
-  return analysis;
+  return result;
 }
 
 }  // namespace speclab

@@ -10,6 +10,7 @@
 #include "analysis/statistics/intervals.hpp"
 #include "core/token.hpp"
 #include "experiments/base/format/type.hpp"
+#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 
 namespace speclab {
@@ -115,5 +116,9 @@ const Typed<ExactResult>& described();
 
 /// Returns tables of all classes, with remarks below.
 Listing exact_text(const ExactResult& result);
+std::string exact_headline(const ExactResult& result);
+/// Returns, for each closed class, figures of the speedup by gamma and of the distribution of tokens per
+/// target step.
+std::vector<Figure> exact_figures(const ExactResult& result);
 
 }  // namespace speclab

@@ -16,9 +16,10 @@ namespace {
 /// Longer lists of sequences, or of numbers in rows, are left out.
 constexpr std::size_t max_sequences = 10000;
 
-/// Seconds per branch of the bound, measured on one core of 2024 with 3 to 8 tokens and gamma 4 and 8: 18 to
-/// 37 microseconds with rows of 2 digits and 140 to 220 with rows of 17, for given and made rows each.
-/// Fractions take longer above `cheap_digits` digits.
+/// Upper estimates of the seconds per branch of the bound. On cores of 2024 and 2026, with 3 to 8 tokens and
+/// gamma 4, 5 and 8, proofs in fractions took 12 to 37 microseconds a branch with rows of 2 digits, where the
+/// estimate is 60, and 31 to 220 with rows of 17 digits, where it is 340. Fractions take longer above
+/// `cheap_digits` digits.
 constexpr double branch_seconds = 3e-6;
 constexpr double exact_branch_seconds = 6e-5;
 constexpr double cheap_digits = 3;

@@ -11,6 +11,7 @@
 #include "analysis/exact/rational.hpp"
 #include "core/token.hpp"
 #include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "experiments/base/support/exact_rows.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
@@ -110,6 +111,10 @@ void check_optimum(const ProofTask& task);
 std::string proof_line(const char* label, const std::string& value);
 /// Returns the proof as text: numbers, the counterexample, and the distribution if it is short.
 Listing proof_text(const Proof& proof);
+std::string proof_headline(const Proof& proof);
+/// Returns a figure of the round's distribution beside the target's or, without distributions, of the
+/// acceptance and its bound.
+std::vector<Figure> proof_figures(const Proof& proof);
 
 /// Returns the largest number of tokens with positive probability in one row.
 std::size_t largest_support(const ExactRows& rows);

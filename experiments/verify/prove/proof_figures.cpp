@@ -1,11 +1,12 @@
-#include "experiments/verify/prove/proof_figures.hpp"
-
+// Draws the pages of `speclab prove`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "experiments/verify/prove/survey.hpp"
 
 namespace speclab {
 

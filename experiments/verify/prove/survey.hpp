@@ -78,5 +78,8 @@ const Typed<Survey>& described();
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control);
 
 Listing survey_text(const Survey& survey);
+std::string survey_headline(const Survey& survey);
+/// Returns a figure of each rule's acceptance beside the optimal transport bound.
+std::vector<Figure> survey_figures(const Survey& survey);
 
 }  // namespace speclab

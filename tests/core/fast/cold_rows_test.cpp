@@ -11,10 +11,10 @@
 
 #include "core/fast/fast_round.hpp"
 #include "core/fast/fast_transport.hpp"
-#include "core/fast/whole_row_round.hpp"
 #include "core/random/enumerated_random_source.hpp"
 #include "core/rules/all_rules.hpp"
 #include "tests/core/fast/cold_rows.hpp"
+#include "tests/core/fast/whole_row_round.hpp"
 
 using namespace speclab;
 

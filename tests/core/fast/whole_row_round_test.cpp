@@ -1,4 +1,4 @@
-#include "core/fast/whole_row_round.hpp"
+#include "tests/core/fast/whole_row_round.hpp"
 
 #include <doctest/doctest.h>
 

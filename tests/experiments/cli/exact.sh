@@ -5,7 +5,6 @@
 
 expect 0 exact "$markov" --set simulation.length=500
 says out "i.i.d. error, %"
-says out "s for the chain"
 expect 0 exact "$markov" --set simulation.length=500 --json --threads 1
 cp out exact_one
 python "one = data['classes'][0]

@@ -2,7 +2,7 @@
 # Tests help and usage.
 # usage: usage.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
-verbs="run reproduce claims sweep compare predict plan prove check bench exact convert list config validate schema completion man version"
+verbs="run reproduce claims sweep compare predict plan prove check bench exact convert list config validate schema completion version"
 
 expect 0 --help
 for verb in $verbs; do says out "  $verb "; done

@@ -3,6 +3,7 @@
 #include "experiments/recording/recording_file.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/npy.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -58,6 +60,26 @@ std::string bytes_of(const std::vector<T>& values) {
 std::string safetensors(const std::string& head, const std::string& data) {
   const std::uint64_t length = head.size();
   return bytes_of(std::vector<std::uint64_t>{length}) + head + data;
+}
+
+/// Returns a zip archive of .npy files without compression, as numpy.savez writes it.
+std::string archive_of(const std::vector<std::pair<std::string, std::string>>& arrays) {
+  const auto word = [](std::uint32_t number) { return bytes_of(std::vector<std::uint32_t>{number}); };
+  const auto half = [](std::uint16_t number) { return bytes_of(std::vector<std::uint16_t>{number}); };
+  std::string files;
+  std::string directory;
+  for (const auto& [name, array] : arrays) {
+    const auto size = word(static_cast<std::uint32_t>(array.size()));
+    const std::string about = half(20) + half(0) + half(0) + word(0) + word(0) + size + size +
+                              half(static_cast<std::uint16_t>(name.size() + 4)) + half(0);
+    directory += "PK\x01\x02" + half(20) + about + half(0) + half(0) + half(0) + word(0) +
+                 word(static_cast<std::uint32_t>(files.size())) + name + ".npy";
+    files += "PK\x03\x04" + about + name + ".npy" + array;
+  }
+  const auto count = half(static_cast<std::uint16_t>(arrays.size()));
+  return files + directory + "PK\x05\x06" + half(0) + half(0) + count + count +
+         word(static_cast<std::uint32_t>(directory.size())) + word(static_cast<std::uint32_t>(files.size())) +
+         half(0);
 }
 
 /// Two rows of three tokens in f32: logits of the target, probabilities of the draft.
@@ -277,14 +299,40 @@ TEST_CASE("rows: what does not hold together") {
       mentions(file_refusal(rows_file(broken, {2, 0})), "target: row 1 has nan at token 1; expected logits"));
   const std::string cut = rows_file(logits, {2, 0});
   CHECK(mentions(file_refusal(cut.substr(0, cut.size() - 1)), "is the file cut off?"));
-  std::string other = rows_header;
-  other.replace(other.find("\"tokens\""), 8, "\"takens\"");
-  CHECK(mentions(
-      file_refusal(safetensors(other, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0'))),
-      "no array \"tokens\""));
+  const auto renamed = [&](const std::string& name, const std::string& other) {
+    std::string head = rows_header;
+    head.replace(head.find(name), name.size(), other);
+    return file_refusal(
+        safetensors(head, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0')));
+  };
+  CHECK(mentions(renamed("\"tokens\"", "\"__metadata__\""), "no array \"tokens\""));
   std::vector<float> impossible = logits;
   impossible[2] = -INFINITY;
   CHECK(mentions(file_refusal(rows_file(impossible, {2, 0})), "the target did not generate it"));
+}
+
+TEST_CASE("arrays that would be passed over are refused by name, in safetensors and npz") {
+  const auto with = [](const std::string& name) {
+    std::string head = rows_header;
+    head.insert(1, fmt::format(R"("{}":{{"dtype":"I64","shape":[2],"data_offsets":[48,64]}},)", name));
+    return safetensors(head, bytes_of(logits) + bytes_of(probabilities) + bytes_of<std::int64_t>({2, 0}));
+  };
+  const std::string misspelt = file_refusal(with("sequences"));
+  CHECK(mentions(misspelt, "unknown array \"sequences\""));
+  CHECK(mentions(misspelt, "\"sequence\"?"));
+  CHECK(mentions(file_refusal(with("logits")), "\"logits\" beside \"target\""));
+  CHECK(file_refusal(with("sequence")) == "");
+  CHECK(recording_of(safetensors("{\"__metadata__\":{\"by\":\"me\"}," + rows_header.substr(1),
+                                 bytes_of(logits) + bytes_of(probabilities) + bytes_of<std::int64_t>({2, 0})))
+            .size() == 2);
+  const auto npz = [](const std::string& name) {
+    return archive_of({{"target", npy_text(std::vector<double>{0.5, 0.5}, {1, 2})},
+                       {"draft", npy_text(std::vector<double>{0.25, 0.75}, {1, 2})},
+                       {"tokens", npy_text(std::vector<std::int64_t>{1}, {1})},
+                       {name, npy_text(std::vector<std::int64_t>{0}, {1})}});
+  };
+  CHECK(mentions(file_refusal(npz("entropy")), "unknown array \"entropy\""));
+  CHECK(file_refusal(npz("sequence")) == "");
 }
 
 TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {

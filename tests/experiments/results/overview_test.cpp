@@ -2,10 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "experiments/results/result_section.hpp"
 #include "tests/experiments/run_of.hpp"
@@ -27,44 +25,9 @@ const RunResult& large_run() {
 
 }  // namespace
 
-TEST_CASE("the tables of a large result are of all cells") {
-  const Result& result = large_run().result;
-  const Overview overview = overview_of(result, HeldCells(result), "large");
-  // There is a table of all cells, then one for each axis: 300 values of alpha in 20 rows.
-  REQUIRE(overview.tables.size() == 4);
-  const auto speedup =
-      std::find_if(overview.tables[0].rows.begin(), overview.tables[0].rows.end(),
-                   [](const auto& row) { return row[0].text == metric_label(Metric::speedup); });
-  REQUIRE(speedup != overview.tables[0].rows.end());
-  double least = 1e9;
-  double largest = 0;
-  double sum = 0;
-  std::map<std::string, std::pair<double, int>> by_gamma;
-  for (const CellResult& cell : result.cells) {
-    const double value = *value_of(cell.formula, Metric::speedup);
-    least = std::min(least, value);
-    largest = std::max(largest, value);
-    sum += value;
-    auto& [total, count] = by_gamma[cell.set[1].second->dump()];
-    total += value;
-    ++count;
-  }
-  CHECK((*speedup)[1].sort_key == doctest::Approx(least));
-  CHECK((*speedup)[2].sort_key == doctest::Approx(sum / 27000));
-  CHECK((*speedup)[3].sort_key == doctest::Approx(largest));
-  CHECK(overview.tables[1].rows.size() == 20);
-  REQUIRE(overview.tables[2].rows.size() == 9);
-  const auto& columns = overview.tables[2].columns;
-  const auto at = std::find(columns.begin(), columns.end(), metric_label(Metric::speedup)) - columns.begin();
-  for (const auto& row : overview.tables[2].rows) {
-    const auto& [total, count] = by_gamma.at(row[0].text);
-    CHECK(row[static_cast<std::size_t>(at)].sort_key == doctest::Approx(total / count));
-  }
-}
-
 TEST_CASE("a page of a large result shows cells at equal distances, both ends of each axis among them") {
   const Result& result = large_run().result;
-  const Overview overview = overview_of(result, HeldCells(result), "large");
+  const Overview overview = overview_of(result, HeldCells(result));
   CHECK(overview.sample.cells.size() <= 3000);
   CHECK(overview.sample.cells.size() > 2000);
   CHECK(overview.sample.cells.front().label == result.cells.front().label);

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,7 +8,6 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/run/model_file.hpp"
-#include "experiments/run/perplexity.hpp"
 #include "sim/models/table_model.hpp"
 
 using namespace speclab;
@@ -39,7 +37,7 @@ TEST_CASE("a table goes through every format, and through ARPA, and comes back")
   const ModelFolderOf folder;
   const ContextRows rows = rows_of(markov());
   REQUIRE(rows.probabilities.size() == 9);
-  for (const char* name : {"a.csv", "a.json", "a.npy", "a.npz"}) {
+  for (const char* name : {"a.csv", "a.json", "a.npy"}) {
     CAPTURE(name);
     write_model({markov()}, folder / name);
     ModelFactory factory;
@@ -73,34 +71,11 @@ TEST_CASE("a table of two tokens of context goes through ARPA") {
 
 TEST_CASE("what cannot be a table, and files of other names, are refused") {
   const ModelFolderOf folder;
-  CHECK_THROWS_WITH_AS(write_model({markov()}, folder / "a.txt"), doctest::Contains(".npz"), UsageError);
+  CHECK_THROWS_WITH_AS(write_model({markov()}, folder / "a.txt"), doctest::Contains(".npy"), UsageError);
   const Model large = TableModel(9000, 0, std::vector<double>(9000, 1));
   CHECK_NOTHROW(rows_of(large));
   std::ofstream(folder / "bad.npy") << "no array";
   ModelFactory factory;
   CHECK_THROWS_WITH_AS(model_from_file(folder / "bad.npy", factory), doctest::Contains("not an .npy file"),
                        ConfigError);
-}
-
-TEST_CASE("perplexity is that of the chain's probabilities, counted by hand") {
-  // The chain starts as if token 0 came before the text: token 0 after 0, then 1 after 0, then 1 after 1.
-  const auto found = perplexity_of(markov(), {{0, 1, 1}, {0}}, std::nullopt);
-  REQUIRE(found.has_value());
-  CHECK(found->tokens == 4);
-  CHECK(found->documents == 2);
-  CHECK(found->impossible == 0);
-  CHECK(found->bits_per_token ==
-        doctest::Approx(-(std::log2(.5) + std::log2(.3) + std::log2(.9) + std::log2(.5)) / 4));
-  CHECK(found->perplexity == doctest::Approx(std::pow(.5 * .3 * .9 * .5, -.25)));
-  CHECK_FALSE(found->unknown.has_value());
-}
-
-TEST_CASE("impossible tokens make perplexity infinite, and are counted") {
-  const auto found = perplexity_of(markov(), {{1, 2}}, Token{1});
-  REQUIRE(found.has_value());
-  CHECK(found->impossible == 1);
-  CHECK(std::isinf(found->perplexity));
-  CHECK(found->possible_perplexity == doctest::Approx(1 / .3));
-  CHECK(*found->unknown == doctest::Approx(.5));
-  CHECK_FALSE(perplexity_of(markov(), {{1, 2}}, std::nullopt, {.stop = [] { return true; }}).has_value());
 }

@@ -7,15 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "core/distribution/ratio_order.hpp"
-#include "core/fast/whole_row_round.hpp"
 #include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/table_rows.hpp"
-#include "sim/fast/transport_bound.hpp"
 #include "tests/core/fast/cold_rows.hpp"
+#include "tests/core/fast/whole_row_round.hpp"
 #include "tests/sim/fast/deviation.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 #include "tests/sim/fast/single_rounds.hpp"
@@ -122,13 +120,6 @@ TEST_CASE("totals of cold rows are those of dense ones, and draws from their res
                                            rows.row(context, draft_side, unused), scale);
         double slope;
         CHECK(std::abs(rows.total(context, scale, slope) - total_probability(residual)) < 1e-12);
-      }
-      for (const std::int32_t drafts : {2, 5}) {
-        const double bound = transport_bound(
-            [&](double scale, double& draft_sum) { return rows.total(context, scale, draft_sum); }, drafts);
-        CHECK(std::abs(bound - optimal_transport_acceptance(rows.row(context, target_side, unused),
-                                                            rows.row(context, draft_side, unused), drafts)) <
-              0x1p-35);
       }
     }
     CHECK(deviating_tokens(rows, scales, false) == 0);

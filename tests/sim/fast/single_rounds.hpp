@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "core/fast/whole_row_round.hpp"
 #include "core/random/block_random_source.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/row_draws.hpp"
 #include "sim/models/table_model.hpp"
+#include "tests/core/fast/whole_row_round.hpp"
 
 namespace speclab {
 

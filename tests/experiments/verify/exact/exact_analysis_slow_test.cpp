@@ -18,7 +18,7 @@ Json config_file(const std::string& name) {
 ExactResult checked_exact_of(Json config) {
   config["confidence"] = 0.9999999;
   config["simultaneous"] = true;
-  return analyse_exactly(read_config(config), true).result;
+  return analyse_exactly(read_config(config), true);
 }
 
 /// Checks that every simulated interval of a result's only class contains the exact value. Returns the number

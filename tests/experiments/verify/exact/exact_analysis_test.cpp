@@ -29,11 +29,9 @@ Json config_of(const std::string& more) {
   return config;
 }
 
-ExactAnalysis analysis_of(const std::string& more, bool simulate) {
+ExactResult exact_of(const std::string& more, bool simulate = false) {
   return analyse_exactly(read_config(config_of(more)), simulate);
 }
-
-ExactResult exact_of(const std::string& more) { return analysis_of(more, false).result; }
 
 ClassResult only_class(const ExactResult& result) {
   REQUIRE(result.classes.size() == 1);
@@ -182,7 +180,7 @@ TEST_CASE("two closed classes are analysed by themselves; transient contexts are
       "target": {"kind": "table", "rows": [[0.5, 0.25, 0.25, 0], [0, 1, 0, 0], [0, 0, 0.5, 0.5], [0, 0, 0.5, 0.5]]},
       "draft": {"kind": "table", "rows": [[0.25, 0.25, 0.25, 0.25], [0.5, 0.5, 0, 0],
                                           [0.4, 0.4, 0.1, 0.1], [0.4, 0.4, 0.1, 0.1]]}}})";
-  const ExactResult result = analysis_of(classes, true).result;
+  const ExactResult result = exact_of(classes, true);
   CHECK(result.chain.closed_classes == 2);
   CHECK(result.chain.transient_contexts == 2);  // the empty context and token 0
   REQUIRE(result.classes.size() == 2);
@@ -196,7 +194,7 @@ TEST_CASE("two closed classes are analysed by themselves; transient contexts are
   CHECK(result.interval_confidence == 0.95);
   std::string together = classes;
   together.back() = ',';
-  CHECK(analysis_of(together + R"("simultaneous": true})", false).result.interval_confidence ==
+  CHECK(exact_of(together + R"("simultaneous": true})").interval_confidence ==
         doctest::Approx(family_confidence(0.95, 2 * 14)));
 }
 
@@ -230,10 +228,8 @@ TEST_CASE("rounds that remember their start say so") {
 TEST_CASE("the result has the same bytes at one thread and at two, and no seconds in it") {
   const auto bytes = [](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    const ExactAnalysis analysis = analysis_of("{}", true);
-    CHECK(analysis.timings.chain_seconds > 0);
     Json json;
-    write(described<ExactResult>(), analysis.result, json);
+    write(described<ExactResult>(), exact_of("{}", true), json);
     return json.dump();
   };
   const std::string once = bytes(1);

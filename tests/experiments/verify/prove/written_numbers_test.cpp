@@ -133,7 +133,7 @@ TEST_CASE(
     }
 
     if (target.size() == 1) {
-      const ExactResult exact = analyse_exactly(config, false).result;
+      const ExactResult exact = analyse_exactly(config, false);
       CHECK(exact.classes.front().exact.alpha.value() ==
             doctest::Approx(static_cast<double>(overlap)).epsilon(1e-12));
     }
