@@ -40,9 +40,6 @@ struct RowFile {
 /// each other. With a rule, `overlap` is its acceptance rate in each context.
 Recording measure_rows(const RowFile& file, const AnyRule* rate = nullptr);
 
-/// Returns all rows as probabilities, [rows, vocab]. The rows must pass measure_rows.
-std::vector<double> probabilities_of(const RowSet& set);
-
 /// Joins the rows of a target's file and a draft's. Throws UsageError if their tokens differ.
 RowFile join(const RowFile& target, const RowFile& draft);
 

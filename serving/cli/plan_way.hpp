@@ -47,7 +47,6 @@ PlanWay plan_config();
 PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
-PlanWay plan_sampling();
 PlanWay plan_tree();
 
 /// Returns all ways in the order in which help lists them.

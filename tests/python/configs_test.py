@@ -150,46 +150,6 @@ def test_serve_is_plan_load(tmp_path):
         assert speclab.serve(0.7, cost=models | dict(target="llama-3.1-70b")).policies == []
 
 
-@needs_program
-def test_draft_sampling_is_plan_sampling(tmp_path):
-    rng = np.random.default_rng(11)
-    for vocab, order in ((3, 0), (4, 1), (2, 2), (60, 0)):
-        target, draft = rng.dirichlet([0.6] * vocab, vocab**order), rng.dirichlet([0.9] * vocab, vocab**order)
-        pair = {"title": "pair", "models": {"target": {"kind": "table", "rows": target.tolist()}, "draft": {"kind": "table", "rows": draft.tolist()}}}
-        (tmp_path / "pair.json").write_text(json.dumps(pair))
-        options = dict(temperature=[0, 0.7, 1], top_k=[0, 2], top_p=0.9, draft_temperature=0.5, gamma=3, sequences=20, tokens=20)
-        words = "--temperature 0,0.7,1 --top-k 0,2 --top-p 0.9 --draft-temperature 0.5 --gamma 3 --sequences 20 --tokens 20"
-        code, out, error = program("plan", "sampling", tmp_path / "pair.json", *words.split(), "--json")
-        assert code == 0, error
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = speclab.draft_sampling(target, draft, **options)
-            assert dict(found) == json.loads(out) == dict(speclab.draft_sampling(config=pair, **options))
-            assert dict(found) == dict(speclab.draft_sampling(config=tmp_path / "pair.json", threads=1, **options))
-        assert found.exact == (vocab < 60)
-        frame = found.to_pandas()
-        assert len(frame) == len(found.rows) == (2 * 3 + 2 * 2 * 5) * 3
-        # NumPy as the second witness of acceptance, of one row at T = 1 without top-k.
-        if order == 0:
-            at_one = frame[(frame.temperature == 1) & (frame.top_k == 0)].set_index(["draft", "rule"]).acceptance
-            ranks = np.argsort(-target[0], kind="stable")
-            kept = ranks[: int(np.searchsorted(np.cumsum(target[0][ranks]), 0.9)) + 1]
-            p = np.where(np.isin(np.arange(vocab), kept), target[0], 0)
-            p /= p.sum()
-            assert np.isclose(at_one["unfiltered", "token"], np.minimum(p, draft[0]).sum())
-            assert np.isclose(at_one["unfiltered", "match"], p @ draft[0])
-            assert np.isclose(at_one["argmax", "block"], p[draft[0].argmax()])
-            assert at_one["best", "token"] >= at_one["as target", "token"] - 1e-9
-    rows = speclab.draft_sampling(recording=SOURCE / "configs/recorded/austen_rows.jsonl", temperature=0.5)
-    assert json.loads(program("plan", "sampling", "--recording", SOURCE / "configs/recorded/austen_rows.jsonl", "--temperature", "0.5", "--json")[1]) == dict(rows)
-    for options, words in (
-        (dict(target=[1, 0]), "both models"), ({}, "give target and draft, or config, or recording"), (dict(config="nowhere.json"), "nowhere.json"),
-        (dict(target=[1, 0], draft=[1, 0], temperature=-1), "temperature"), (dict(target=[1, 0], draft=[1, 0, 0]), "vocabular"),
-    ):
-        with pytest.raises((speclab.ConfigError, ValueError), match=words):
-            speclab.draft_sampling(**options)
-
-
 def test_sweep_and_compare_look_at_the_config():
     with pytest.raises(speclab.ConfigError, match="/sweep"):
         speclab.sweep(SOURCE / "configs/first.json")

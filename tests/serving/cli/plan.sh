@@ -254,7 +254,7 @@ says out "By task"
 says out "prose"
 
 # The help of each way has at most a screen and a half, and names no option that only another way has.
-for way in alpha log recording config measure drafters load benchmark sampling tree list; do
+for way in alpha log recording config measure drafters load benchmark tree list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
@@ -297,42 +297,6 @@ expect 2 "${load[@]}" --set serving.engine.wake=2
 says err 'unknown key "wake" in serving engine; did you mean "wake_ms"?'
 expect 2 "${load[@]}" --rank-shares 0.2,0.3
 says err "0.3 is above the share before it, 0.2"
-
-# plan sampling, for tables, a config and recorded rows, gives closed forms where there are some.
-expect 0 plan sampling --target .5,.3,.2 --draft .4,.5,.1 --gamma 4 --temperature 0,1 --json
-python "rows = {(row['temperature'], row['draft'], row['rule']): row for row in data['rows']}
-assert data['exact'] and len(rows) == 6 + 9
-alpha = rows[1, 'as target', 'token']['acceptance']['value']
-assert abs(alpha - .8) < 1e-12 and abs(rows[1, 'as target', 'token']['tokens_per_target_step']['value'] - (1 - .8 ** 5) / .2) < 1e-9
-assert abs(rows[1, 'as target', 'match']['acceptance']['value'] - .37) < 1e-12
-assert rows[0, 'argmax', 'token']['acceptance']['value'] == 0 and rows[1, 'best', 'token']['acceptance']['value'] > .87" out
-expect 0 plan sampling "$source_dir/configs/exact_markov.json" --top-k 2 --draft-temperature 0.5 --out sampled
-says out "4 contexts, exactly"
-says out "at T, all tokens"
-says out "T' = 0.5"
-says sampled/report.html "Tokens per target step by how the draft samples"
-expect 0 plan sampling --target .5,.5 --draft .2,.8 --draft-temperature 0.5,0.5
-expect 0 plan sampling --recording "$source_dir/configs/recorded/austen_rows.jsonl" --temperature 0.6
-says out "64 recorded contexts"
-expect 0 plan sampling --target .3,.7 --draft .7,.3
-says err "warning: At the target's temperature 1 the best temperature of the draft is 20, the largest that was looked at"
-expect 2 plan sampling
-says err "give a CONFIG.json, --recording FILE, or --target ROWS and --draft ROWS"
-expect 2 plan sampling --target .5,.5 --draft .2,.3,.5
-says err "--target has 2 tokens and --draft 3"
-expect 2 plan sampling --target .5,.5 --draft .2,.8 --temperature 1,-1
-says err "--temperature 1,-1: \"-1\"; expected numbers from 0 to 100"
-expect 2 plan sampling --target .5,.5 --draft .2,.8 --top-k 1.5
-says err "expected integers"
-expect 2 plan sampling "$source_dir/configs/exact_markov.json" --set sampling.temperature=0.5
-says err "/sampling: plan sampling varies sampling options itself"
-expect 2 plan sampling --recording "$source_dir/configs/recorded/austen.csv"
-expect 2 plan sampling --recording coins.csv --set gamma=3
-says err "--set does not go with --recording"
-expect 2 plan sampling "$source_dir/configs/exact_markov.json" --recording coins.csv
-says err "--recording does not go with a config"
-expect 2 plan sampling "$source_dir/configs/first.json" --sequences 100000 --tokens 100000 --gamma 64
-says err "give fewer --sequences or --tokens"
 
 # If memory is too small, the output says so first, has no settings, and the exit code is 1.
 expect 1 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 1 --out small
