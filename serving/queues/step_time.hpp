@@ -18,8 +18,7 @@ struct StepExtras {
 /// Returns the time of a step. The target runs once over all positions of the step, prompts included, as if
 /// they were shared out evenly among its sequences: the roofline's work is exact for weights and caches, and
 /// attention in a mixed step is that of the mean lengths. The draft makes gamma tokens for each decoding
-/// sequence, in gamma runs or in one (DraftRuns), and reads the prompts. Replayed positions cost one more
-/// target run.
+/// sequence, in gamma runs or in one (DraftRuns), and reads the prompts.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
 /// Returns the target's part alone, or the draft's part alone, for drafts made on another device

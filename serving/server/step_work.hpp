@@ -17,8 +17,7 @@ struct StepWork {
   /// Cached tokens that a draft run reads for the decoding sequences: at most EngineOptions::draft_budget
   /// each.
   double draft_context = 0;
-  double drafts = 0;    ///< tokens drafted for each decoding sequence: gamma
-  double replayed = 0;  ///< positions that are computed again after a partial acceptance
+  double drafts = 0;  ///< tokens drafted for each decoding sequence: gamma
 };
 
 /// Returns the milliseconds of a step.

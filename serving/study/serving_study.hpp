@@ -18,8 +18,6 @@ struct EngineSection : EngineOptions {
   std::uint32_t replicas = 1;
   double front_ms = 0;
   std::uint64_t cache_tokens = 0;
-  double stale_loss = 0;
-  std::uint32_t stale_window = 1;
 };
 
 /// A draft on its own device. Exactly one of `hit` and `rank_shares` gives the probability of prepared
