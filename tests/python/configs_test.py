@@ -120,22 +120,23 @@ def test_serve_is_plan_load(tmp_path):
         f"2023-11-16 23:59:{50 + i / 10:09.6f},{100 + i},{20 + i % 7}\n" for i in range(90)))
     models = dict(kind="models", target="llama-3.1-8b", draft="llama-3.2-1b", device="h100-sxm")
     small = dict(cost=models, requests=60, runs=3, max_gamma=4)
-    common = "--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --requests 60 --runs 3 --max-gamma 4"
+    common = "--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --max-gamma 4"
     for words, options in (
-        ("--rate 4,30 --bursts 3 --burst-seconds .5 --tpot-ms 12 --percentile 90",
+        ("--rate 4,30 serving.bursts=3 serving.burst_seconds=0.5 serving.tpot_ms=12 serving.percentile=90",
          dict(requests_per_second=[4, 30], bursts=3, burst_seconds=0.5, tpot_ms=12, percentile=90)),
-        (f"--trace {trace} --rate 5,20 --alpha-spread .2 --skip-idle-draft", dict(trace=trace, requests_per_second=(5, 20), acceptance=dict(kind="rate", spread=0.2), cost=models | dict(idle_draft=False))),
-        ("--rate 9 --prompt 700 --output 90 --length-variation 0 --replicas 2 --cache-tokens 20000 --seed 5",
+        (f"serving.trace={trace} --rate 5,20 serving.acceptance.kind=rate serving.acceptance.spread=0.2 serving.cost.idle_draft=false", dict(trace=trace, requests_per_second=(5, 20), acceptance=dict(kind="rate", spread=0.2), cost=models | dict(idle_draft=False))),
+        ("--rate 9 serving.prompt=700 serving.output=90 serving.length_variation=0 serving.engine.replicas=2 serving.engine.cache_tokens=20000 --seed 5",
          dict(requests_per_second=9, prompt=700, output=90, length_variation=0, engine=dict(replicas=2, cache_tokens=20000), seed=5)),
     ):
-        code, out, error = program("plan", "load", ".7", *common.split(), *words.split(), "--json", "--quiet")
+        words = [f"--set={word}" if "=" in word else word for word in f"{common} serving.requests=60 serving.runs=3 {words}".split()]
+        code, out, error = program("plan", "load", ".7", *words, "--json", "--quiet")
         assert code == 0, error
         found = speclab.serve(0.7, **small | options)
         assert dict(found) == json.loads(out)
-        assert json.loads(program("plan", "load", ".7", *common.split(), *words.split(), "--json", "--quiet", "--threads", "1")[1]) == dict(found)
+        assert json.loads(program("plan", "load", ".7", *words, "--json", "--quiet", "--threads", "1")[1]) == dict(found)
         frame = found.to_pandas()
         assert len(frame) == sum(len(policy["points"]) for policy in found.policies)
-        assert set(frame[frame.policy == "plain"].gamma) == {0}
+        assert set(frame[frame.policy == "plain"].drafted) == {0}
     for options, words in (
         (dict(requests_per_second=[4, 3]), "increasing"), (dict(requests_per_second=0), "rate"), (dict(prompt=1.5, length_variation=0), "integer"),
         (dict(trace="nowhere.csv"), "nowhere.csv"), (dict(acceptance=dict(kind="rate", spread=0.49)), "standard deviation"),
