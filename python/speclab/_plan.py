@@ -74,7 +74,7 @@ def plan(
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md), the
             draft's where files hold one model each, the draft's name in a file of several, the rule, and whether the target's
             rows were cut.
-        config: path of a config of models or cases.
+        config: path of a config with models.
         drafters: {name: (alpha, c)}, c a number or a model's name.
         tree: how often the target's token is the draft's first, second, ... choice: plans a tree of drafted tokens.
         c: time of a draft run, in target runs. Or a roofline:

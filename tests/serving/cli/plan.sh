@@ -93,8 +93,8 @@ python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']
 expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
 says out "largest batch"
 says out '"model": "meta-llama/Llama-3'
-expect 0 plan config "$source_dir/configs/paper/table2-4.json"
-says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
+expect 2 plan config "$source_dir/configs/paper/table2-4.json"
+says err "/cases: plan config takes one configuration"
 expect 0 plan config "$markov" --set simulation.length=500 --json --threads 1
 cp out plan_one
 python "assert data['alpha']['from'] == 'simulation' and data['log']['iid_rejected']" out
