@@ -39,7 +39,7 @@ sources="explorer/engine.cpp
   analysis/cost/speculation_cost.cpp analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   serving/advisor/acceptance_file.cpp serving/advisor/all_log_formats.cpp serving/advisor/log_format.cpp
   serving/advisor/log_source.cpp serving/advisor/named_columns.cpp serving/advisor/json_records.cpp
-  serving/advisor/prometheus_page.cpp serving/advisor/spec_decode_page.cpp serving/advisor/log_formats/*.cpp
+  serving/advisor/prometheus_page.cpp serving/advisor/log_formats/*.cpp
   experiments/recording/json_document.cpp
   serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
   serving/advisor/server_settings.cpp $out/server_settings.json.cpp

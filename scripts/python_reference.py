@@ -20,7 +20,7 @@ GROUPS = {
     "Serving engines": ["audit", "Audit", "AuditedSetting", "audit_greedy", "GreedyAudit", "audit_pair", "PairAudit", "time_pair", "PairClock", "EngineError"],
     "Hugging Face": ["hf"],
     "Printed numbers": ["claims", "Claims"],
-    "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "serve", "LoadPlan", "draft_sampling", "SamplingPlan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],
+    "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "serve", "LoadPlan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],
 }
 
 

@@ -2,26 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <numeric>
-#include <utility>
 
-#include "analysis/exact/direct_stationary.hpp"
-#include "core/distribution/divergence.hpp"
 #include "core/stop.hpp"
 
 namespace speclab {
 
 namespace {
-
-Transitions dense_transitions(std::size_t contexts) {
-  assert(contexts <= static_cast<std::size_t>(max_direct_states));
-  Transitions made;
-  made.contexts = static_cast<std::int32_t>(contexts);
-  made.probabilities.assign(contexts * contexts, 0);
-  made.dense = true;
-  return made;
-}
 
 /// Enumerates the texts of a round from one context.
 class RoundTexts {
@@ -72,60 +59,7 @@ class RoundTexts {
   int gamma_;
 };
 
-/// Normalises rows that sum to 1 up to rounding.
-void normalise_rows(Transitions& rows) {
-  const auto size = static_cast<std::size_t>(rows.contexts);
-  for (std::size_t x = 0; x < size; ++x) {
-    const std::span<double> row = std::span(rows.probabilities).subspan(x * size, size);
-    double total = 0;
-    for (const double one : row) total += one;
-    for (double& one : row) one /= total;
-  }
-}
-
 }  // namespace
-
-double first_acceptance(TextRule rule, Row target, Row draft) {
-  if (rule != TextRule::match) return overlap(target, draft);
-  double sum = 0;
-  for (Token id = 0; id < target.size; ++id) sum += target[id] * draft[id];
-  return sum;
-}
-
-double text_rounds_cost(std::size_t contexts, std::int32_t vocab, int gamma) {
-  return static_cast<double>(contexts) * std::pow(static_cast<double>(vocab), gamma + 1);
-}
-
-std::vector<double> text_shares(const TextChain& chain, std::span<const double> target) {
-  Transitions step = dense_transitions(chain.contexts());
-  const auto vocab = static_cast<std::size_t>(chain.vocab);
-  for (std::size_t at = 0; at < target.size(); ++at) {
-    step.probabilities[at / vocab * chain.contexts() + static_cast<std::size_t>(chain.successor[at])] +=
-        target[at];
-  }
-  normalise_rows(step);
-  return direct_stationary(std::move(step), chain.start);
-}
-
-double tokens_per_round(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
-                        TextRule rule, int gamma) {
-  assert(gamma >= 1);
-  Transitions rounds = dense_transitions(chain.contexts());
-  const RoundTexts texts(chain, target, draft, rule, gamma);
-  std::vector<double> emitted;
-  for (std::size_t x = 0; x < chain.contexts(); ++x) {
-    end_if_stopped();
-    std::vector<double> after(texts.places());
-    emitted.push_back(texts.follow(static_cast<std::int32_t>(x), after));
-    for (std::size_t at = 0; at < after.size(); ++at)
-      rounds.probabilities[x * chain.contexts() + at % chain.contexts()] += after[at];
-  }
-  normalise_rows(rounds);
-  const std::vector<double> shares = direct_stationary(std::move(rounds), chain.start);
-  double tokens = 0;
-  for (std::size_t x = 0; x < shares.size(); ++x) tokens += shares[x] * emitted[x];
-  return tokens;
-}
 
 std::vector<double> expected_steps(const TextChain& chain, std::span<const double> target,
                                    std::span<const double> draft, TextRule rule, int gamma, int tokens) {

@@ -82,25 +82,6 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
 
 }  // namespace
 
-std::optional<RowFile> read_row_file(const std::string& file, const std::string& draft) {
-  return read_in_memory(file, [&]() -> std::optional<RowFile> {
-    const ReadPart first = read_part(file, "");
-    const auto* rows = std::get_if<RowFile>(&first.part);
-    if (rows == nullptr) return std::nullopt;
-    RowFile both = *rows;
-    if (!draft.empty()) {
-      const ReadPart second = read_part(draft, "");
-      const auto* draft_rows = std::get_if<RowFile>(&second.part);
-      if (draft_rows == nullptr) throw UsageError("{}: {} holds no rows", draft, second.format);
-      both = join(*rows, *draft_rows);
-    } else if (!both.draft) {
-      ask_for_second(file, first.format);
-    }
-    measure_rows(both);
-    return both;
-  });
-}
-
 std::vector<std::string> drafters_in(const std::string& file) {
   const RecordingSource source(file);
   const RecordingFormat& format = recording_format_of(source);

@@ -25,12 +25,8 @@ struct ReadRecording {
 ReadRecording read_recording(const std::string& file, const std::string& draft = "",
                              const AnyRule* rate = nullptr, const std::string& column = "");
 
-/// Returns the checked rows of both models from a file with whole rows (and a second one, as above); empty if
-/// the first file has columns instead. Throws UsageError as `read_recording` does.
-std::optional<RowFile> read_row_file(const std::string& file, const std::string& draft = "");
-
-/// Returns the drafters of a recording with a column for each, among which the user must choose; empty for
-/// one unnamed draft. Throws UsageError for a file in no known format.
+/// Returns the drafters of a recording that has a column for each, so that one must be named; empty if there
+/// is one draft without a name. Throws UsageError for a file in no known format.
 std::vector<std::string> drafters_in(const std::string& file);
 
 }  // namespace speclab

@@ -120,17 +120,6 @@ Recording measure_rows(const RowFile& file, const AnyRule* rate) {
   return recording;
 }
 
-std::vector<double> probabilities_of(const RowSet& set) {
-  std::vector<double> all(set.rows * set.vocab);
-  for_each_index((set.rows + rows_at_once - 1) / rows_at_once, [&](std::size_t block) {
-    std::vector<float> scratch;
-    const std::size_t end = std::min(set.rows, (block + 1) * rows_at_once);
-    for (std::size_t row = block * rows_at_once; row < end; ++row)
-      to_probabilities(set.at(row, scratch), set, all.data() + row * set.vocab);
-  });
-  return all;
-}
-
 RowFile join(const RowFile& target, const RowFile& draft) {
   if (target.draft || draft.draft) {
     throw UsageError("{}: holds both models' rows; leave out --draft-recording",

@@ -40,9 +40,6 @@ struct RowFile {
 /// which the target gives probability 0, and row sets that do not fit each other.
 Recording measure_rows(const RowFile& file, const AnyRule* rate = nullptr);
 
-/// Returns all rows as probabilities, [rows, vocab]. The rows must pass measure_rows.
-std::vector<double> probabilities_of(const RowSet& set);
-
 /// Joins the rows of a target's file and a draft's. Throws UsageError if their tokens differ.
 RowFile join(const RowFile& target, const RowFile& draft);
 

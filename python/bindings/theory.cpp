@@ -88,7 +88,7 @@ void bind_overlaps(nb::module_& module) {
 std::vector<double> steps_of_rows(const RowArray<double>& target, const RowArray<double>& draft,
                                   const std::string& rule, int gamma, int tokens) {
   const auto vocab = target.shape(1);
-  TextChain chain{static_cast<std::int32_t>(vocab), {}, std::vector<double>(vocab)};
+  TextChain chain{static_cast<std::int32_t>(vocab), {}};
   for (std::size_t at = 0; at < target.size(); ++at)
     chain.successor.push_back(static_cast<std::int32_t>(at % vocab));
   const TextRule text_rule = rule == "match"   ? TextRule::match

@@ -6,7 +6,7 @@
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
   `audit_pair`, `time_pair`;
-- a server under load: `serve`; how its draft should sample: `draft_sampling`;
+- a server under load: `serve`;
 - numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
@@ -20,7 +20,6 @@ from ._results import Findings, Result
 from ._configs import compare, exact, run, sweep
 from ._plan import plan
 from ._claims import Claims, claims
-from ._sampling import SamplingPlan, draft_sampling
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
@@ -77,7 +76,6 @@ __all__ = [
     "Result",
     "Rule",
     "RuleComparison",
-    "SamplingPlan",
     "Simulation",
     "Verdicts",
     "alpha",
@@ -91,7 +89,6 @@ __all__ = [
     "claims",
     "compare",
     "compare_rules",
-    "draft_sampling",
     "drafter",
     "exact",
     "expected_tokens",

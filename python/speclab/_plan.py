@@ -76,7 +76,7 @@ def plan(
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md); the draft's
             file, if each file holds one model; the draft's name in a file of several; the rule; and whether the target's rows
             were truncated (top-k, top-p, temperature 0).
-        config: path of a config with models or cases.
+        config: path of a config with models.
         drafters: {name: (alpha, c)}; c is a number or a model's name.
         tree: frequencies with which the target's token is the draft's first, second, ... choice; plans a tree of drafted
             tokens.

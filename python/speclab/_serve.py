@@ -22,7 +22,8 @@ class LoadPlan(Findings):
         for policy in self["policies"]:
             same = {name: policy[name] for name in ("capacity", "highest") if name in policy}
             for point in policy["points"]:
-                rows.append(with_bounds({"policy": policy["name"]} | same | point))
+                numbers = {one["name"]: one["simulated"] for one in point["numbers"] if one.get("simulated")}
+                rows.append(with_bounds({"policy": policy["name"]} | same | {name: one for name, one in point.items() if name != "numbers"} | numbers))
         return pandas.DataFrame(rows)
 
 
@@ -61,8 +62,8 @@ def serve(
 
     >>> cost = {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}
     >>> plan = serve(.75, cost=cost, requests_per_second=4, requests=100, runs=2)
-    >>> plan.policies[0]["name"], plan.policies[0]["points"][0]["overloaded"]
-    ('plain', False)
+    >>> plan.policies[0]["name"], plan.policies[0]["points"][0]["numbers"][0]["name"]
+    ('plain', 'tokens/s')
     """
     options = {"of_drafted": of_drafted, "max_gamma": max_gamma, "memory_share": memory_share, "seed": seed, "confidence": confidence, "threads": threads}
     words = [option_word(name, value, ("max_gamma", "seed", "threads"), 10**16) for name, value in options.items() if value is not None]

@@ -147,6 +147,9 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
                      options.earlier_file, file, format.name);
   }
   AcceptanceFile found = of_model(format.read(source), file, options.model);
+  if (options.drafted && !source.drafted_read())
+    throw UsageError("--drafted {}: {} ({}) says itself how many were drafted; leave it out",
+                     *options.drafted, file, format.name);
   found.format = format.name;
   return found;
 }

@@ -1,16 +1,15 @@
 #include "serving/advisor/cost_options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "analysis/cost/speedup_curve.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
-#include "serving/advisor/key_options.hpp"
 
 namespace speclab {
 
@@ -18,13 +17,64 @@ namespace po = boost::program_options;
 
 namespace {
 
+std::string form_of(const Type& type) {
+  Json schema = Json::object();
+  type.schema(schema);
+  return schema.contains("type") ? schema["type"].get<std::string>() : "";
+}
+
+Json number_of(const std::string& text) {
+  // Integers stay integers, so that errors show them as such.
+  if (const auto whole = integer_in(text)) return *whole;
+  const auto number = number_in(text);
+  return number ? Json(*number) : Json(text);
+}
+
+/// Returns the word that help shows for the value of a key, such as "NUMBER".
+const char* value_word(const Type& type, const std::string& words) {
+  const std::string form = form_of(type);
+  if (form == "number") return "NUMBER";
+  if (form == "integer") return "INTEGER";
+  return words.starts_with("file") || words.find("CSV") != std::string::npos ? "FILE" : "NAME";
+}
+
+/// Descriptions of options begin with a small letter, unless with a name, and end without a full stop.
+std::string words_of(std::string sentence) {
+  const auto letter = [](char c, auto is) { return is(static_cast<unsigned char>(c)) != 0; };
+  if (sentence.size() > 1 && letter(sentence[0], [](int c) { return std::isupper(c); }) &&
+      !letter(sentence[1], [](int c) { return std::isupper(c); }))
+    sentence[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence[0])));
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence;
+}
+
+/// Returns the option of a key without the dashes, such as "run-overhead-us" for "run_overhead_us".
+std::string option_of_key(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return key;
+}
+
+/// Declares the option of a key, a number or a text, with its description and the default `usual`; null:
+/// none.
+void add_key_option(po::options_description& options, const Field& field, const Json& usual) {
+  const std::string words = words_of(field.sentence);
+  auto* const value = po::value<std::string>();
+  value->value_name(value_word(*field.type, words));
+  const std::string text = usual.is_string()         ? usual.get<std::string>()
+                           : usual.is_number_float() ? fmt::format("{:g}", usual.get<double>())
+                           : usual.is_number()       ? usual.dump()
+                                                     : "";
+  if (!text.empty()) value->default_value(text);
+  options.add_options()(option_of_key(field.name).c_str(), value, words.c_str());
+}
+
 /// Declares the options for the keys of costs, except --method, which verbs that print settings declare.
 void add_options(po::options_description& options, bool of_draft) {
   const ObjectType& costs = *pair_costs_type().type->object();
   for (const Field& field : costs.fields()) {
     const bool drafts = field.name == "c" || field.name == "draft" || field.name == "draft_times";
     if (field.name == "method" || (drafts && !of_draft)) continue;
-    add_key_option(options, option_of_key(field.name), field, costs.fallback(field));
+    add_key_option(options, field, costs.fallback(field));
   }
 }
 
@@ -50,7 +100,39 @@ void add_target_cost_options(po::options_description& options) { add_options(opt
 
 void add_method_option(po::options_description& options) {
   const ObjectType& costs = *pair_costs_type().type->object();
-  add_key_option(options, "method", costs.fields().back(), nullptr);
+  add_key_option(options, costs.fields().back(), nullptr);
+}
+
+Json given_costs(const po::variables_map& values) {
+  Json given = Json::object();
+  for (const Field& field : pair_costs_type().type->object()->fields()) {
+    const std::string option = option_of_key(field.name);
+    if (values.count(option) == 0 || values[option].defaulted()) continue;
+    const std::string& text = values[option].as<std::string>();
+    const std::string form = form_of(*field.type);
+    given[field.name] = form == "number" || form == "integer" ? number_of(text) : Json(text);
+  }
+  return given;
+}
+
+void refuse_given(const po::variables_map& values, std::initializer_list<const char*> options,
+                  const std::string& why) {
+  for (const char* option : options) {
+    if (values.count(option) > 0 && !values[option].defaulted())
+      throw UsageError("--{}: {}; leave it out", option, why);
+  }
+}
+
+void refuse_unread(const po::variables_map& values, const CostPair& costs) {
+  if (constant(costs)) {
+    const std::string why =
+        "c says nothing of batches, contexts and memory, as --device or measured times do";
+    refuse_given(values, {"batch", "context", "memory-share"}, why);
+    // Settings of servers for a tree name the largest batch, whatever the costs are.
+    if (values.count("max-nodes") == 0) refuse_given(values, {"max-batch"}, why);
+  }
+  if (!std::holds_alternative<RooflineCost>(costs.target))
+    refuse_given(values, {"memory-share"}, "only a --device has a memory to share");
 }
 
 double checked_number(const po::variables_map& values, const char* name, double least, double most) {
@@ -73,24 +155,29 @@ po::typed_value<double>* number_or(double otherwise) {
 
 PairCosts pair_costs(const po::variables_map& values, const std::string& draft) {
   return by_option(draft, [&] {
-    Json keys = given_keys(values, *pair_costs_type().type->object());
+    Json keys = given_costs(values);
     if (const auto c = number_in(draft)) {
       keys["c"] = *c;
+      keys.erase("draft_devices");  // another drafter may be a model that runs on them
     } else if (!draft.empty()) {
       keys["draft"] = draft;
     }
-    const auto any = [&](std::initializer_list<const char*> names) {
-      return std::ranges::any_of(names, [&](const char* name) { return keys.contains(name); });
-    };
-    if (any({"target_times", "draft_times"})) return read(pair_costs_type(CostForm::times), keys, "");
-    if (any({"target", "device", "draft"})) return read(pair_costs_type(CostForm::models), keys, "");
+    if (keys.contains("target_times") || keys.contains("draft_times"))
+      return read(pair_costs_type(CostForm::times), keys, "");
+    // Every other key is one of models on a device, which then must be given.
+    if (keys.size() > keys.count("c") + keys.count("method"))
+      return read(pair_costs_type(CostForm::models), keys, "");
     return read(pair_costs_type(), keys, "");
   });
 }
 
 PlannedPair costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
   const PairCosts costs = pair_costs(values, draft);
-  if (has_draft(costs)) return by_option(draft, [&] { return planned_pair(costs, "", at); });
+  if (has_draft(costs)) {
+    PlannedPair pair = by_option(draft, [&] { return planned_pair(costs, "", at); });
+    refuse_unread(values, pair.costs);
+    return pair;
+  }
   throw UsageError(
       "the cost of drafting is missing: give --c, or --device with --target and --draft (without --draft, --method "
       "mtp uses the target's own modules), or --target-times and --draft-times");

@@ -3,8 +3,10 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
+#include "experiments/base/format/json.hpp"
 #include "serving/advisor/pair_costs.hpp"
 
 namespace speclab {
@@ -17,6 +19,9 @@ void add_target_cost_options(boost::program_options::options_description& option
 /// Adds --method, for verbs that print server settings.
 void add_method_option(boost::program_options::options_description& options);
 
+/// Returns the keys of costs whose options the user gave; defaults do not count. Text that is no number is
+/// passed on, so that `read` refuses it.
+Json given_costs(const boost::program_options::variables_map& values);
 /// Returns the costs that these options state. A `draft` that is not empty replaces the draft's options: a
 /// preset's name, or c as a number. Throws UsageError if options for this form of costs are missing, or do
 /// not belong to it.
@@ -25,6 +30,13 @@ PairCosts pair_costs(const boost::program_options::variables_map& values, const 
 /// range, and options that contradict one another or leave costs open.
 PlannedPair costs_of(const boost::program_options::variables_map& values, const std::string& draft,
                      const Operation& at);
+
+/// Throws UsageError, which says why, for the first of these options that the user gave; defaults do not
+/// count.
+void refuse_given(const boost::program_options::variables_map& values,
+                  std::initializer_list<const char*> options, const std::string& why);
+/// Throws UsageError for a given batch, context or share of memory that these costs do not depend on.
+void refuse_unread(const boost::program_options::variables_map& values, const CostPair& costs);
 
 /// Returns the value of a number option. Throws UsageError outside [least, most].
 double checked_number(const boost::program_options::variables_map& values, const char* name, double least,

@@ -167,10 +167,10 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
 }
 
 std::uint64_t drafted_option(const LogSource& source, const char* what) {
-  if (!source.options().drafted) {
+  if (!source.drafted()) {
     throw UsageError("{}: {} how many tokens were drafted per round; give --drafted N", source.name(), what);
   }
-  return static_cast<std::uint64_t>(*source.options().drafted);
+  return static_cast<std::uint64_t>(*source.drafted());
 }
 
 std::vector<double> rates_in(std::string_view text) {

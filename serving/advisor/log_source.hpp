@@ -24,6 +24,12 @@ class LogSource {
 
   const std::string& name() const { return name_; }
   const LogOptions& options() const { return options_; }
+  /// Returns --drafted, the tokens drafted per round, and notes that the log does not say them itself.
+  std::optional<int> drafted() const {
+    drafted_read_ = true;
+    return options_.drafted;
+  }
+  bool drafted_read() const { return drafted_read_; }
   /// Returns the non-empty lines, without the prefix "data: " of streamed JSON.
   const std::vector<TextLine>& lines() const { return lines_; }
   /// Returns true if a line contains this text.
@@ -40,6 +46,7 @@ class LogSource {
   std::vector<TextLine> lines_;
   mutable std::unique_ptr<std::vector<JsonDocument>> documents_;
   mutable std::string problem_;
+  mutable bool drafted_read_ = false;
 };
 
 /// Throws UsageError, naming the line.

@@ -142,6 +142,9 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
     experts = experts || draft.experts > 1;
     pair.costs.draft = RooflineCost{of_draft, draft};
   }
+  if (costs.draft_devices && !std::holds_alternative<RooflineCost>(pair.costs.draft))
+    throw ConfigError(path + "/draft_devices",
+                      "no draft model is given that could run on them; leave it out");
   if (costs.routing_exponent && !experts)
     throw ConfigError(path + "/routing_exponent", "{} has no experts", target.name);
 }

@@ -74,6 +74,7 @@ struct RecordingPlan : MemoryFit {
   double alpha = 0;
   std::optional<double> alpha_low, alpha_high;  ///< empty: unknown error
   std::string alpha_from;
+  std::optional<std::string> interval_note;  ///< why intervals may be too narrow
   double confidence = 0.95;
   double c = 0;
   std::optional<int> drafted_in_one_run;  ///< tokens per run, if one run drafts all tokens of a round

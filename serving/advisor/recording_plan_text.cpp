@@ -47,6 +47,7 @@ std::string head(const RecordingPlan& plan) {
                         *plan.alpha_high, plan.alpha_from, confidence_text(plan.confidence))
           : fmt::format("{:.4g}, {}; its error is not known", plan.alpha, plan.alpha_from);
   out += plan_line("α", alpha);
+  if (plan.interval_note) out += plan_line("intervals", *plan.interval_note);
   out += plan_line("c", cost_words(plan.c, plan.drafted_in_one_run, plan.cost_from));
   if (!plan.optimal_gamma) return out;
   out += plan_line("best γ", "{}", *plan.optimal_gamma);

@@ -40,6 +40,8 @@ std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& 
         "target steps a token, γ = {}, outputs of {:g} tokens, α = {:g} and {:g}{}", gamma, output, alpha,
         other, spread > 0 ? fmt::format(", standard deviation {:g} between requests", spread) : "");
   } else {
+    refuse_given(values, {"gamma", "output", "alpha-spread", "of-drafted"},
+                 "--difference and --deviation are of times, and it belongs to acceptance rates");
     constexpr double percent = 100;
     const double difference = checked_number(values, "difference", 1e-6, 1e4) / percent;
     const double deviation = checked_number(values, "deviation", 1e-6, 1e4) / percent;

@@ -16,25 +16,17 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
   const ThreadLimit limit(thread_option(values));
   const auto config = load_config(file, values);
   const PairCosts costs = pair_costs(values);
-  const auto cases =
-      in_file(file, [&] { return config_cases(*config, costs.c, settings.confidence, control); });
-  if (!cases) return std::nullopt;
+  const auto found = in_file(file, [&] { return config_case(*config, settings.confidence, control); });
+  if (!found) return std::nullopt;
   const bool own_costs = costs.device.empty() && costs.target_times.empty();
-  PlanAnswer answer;
-  if (cases->size() > 1) {
-    if (!own_costs) {
-      throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
-    }
-    answer = answer_of(compare_choices(*cases), comparison_text, comparison_headline, comparison_figures);
-  } else {
-    const ConfigCase& only = cases->front();
-    const DraftMethod method = costs.method.value_or(DraftMethod::draft);
-    const PlannedPair own{.method = method,
-                          .costs = {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
-                          .cost_from = costs.c ? "given" : "the config"};
-    answer =
-        answer_of_drafter({own_costs ? own : costs_of(values, "", settings.at), only.acceptance}, settings);
-  }
+  const DraftMethod method = costs.method.value_or(DraftMethod::draft);
+  const PlannedPair own{
+      .method = method,
+      .costs = {ConstantCost{1}, ConstantCost{costs.c.value_or(found->c)}, draft_runs(method)},
+      .cost_from = costs.c ? "given" : "the config"};
+  if (own_costs) refuse_unread(values, own.costs);
+  PlanAnswer answer =
+      answer_of_drafter({own_costs ? own : costs_of(values, "", settings.at), found->acceptance}, settings);
   answer.input = file;
   return answer;
 }
@@ -44,13 +36,12 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
 PlanWay plan_config() {
   Verb verb{
       .name = "config",
-      .sentence = "plan from the models, or the cases, of a config",
+      .sentence = "plan from the models of a config",
       .line = "speclab plan config CONFIG.json [options]",
       .about =
-          R"(Plans for a config's models. alpha is computed exactly if possible, otherwise by a simulation. For a config with
-several cases it prints one row per case, with its gamma and the best one. Without --c it uses the config's own cost.)",
+          R"(Plans for a config's models. alpha is computed exactly if possible, otherwise by a simulation. Without --c it uses the
+config's own cost.)",
       .examples = R"(  speclab plan config configs/austen_words.json
-  speclab plan config configs/paper/table2-4.json     # Table 2 of Leviathan et al. 2023
 )",
       .positional = "config"};
   verb.section("Question");

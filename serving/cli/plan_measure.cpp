@@ -23,9 +23,12 @@ namespace {
 Config config_to_measure(const Values& values) {
   Config config;
   if (values.has("config")) {
+    refuse_given(values, {"prompt"}, "the config has its own, /simulation/prompt, which --set changes");
     config = *load_config(values.text("config"), values);
     if (!config.models) throw ConfigError("/models", "missing: there are no models to measure");
   } else {
+    refuse_given(values, {"set"}, "it changes a CONFIG.json");
+    if (const auto seed = values.given<std::int64_t>("seed")) config.seed = static_cast<std::uint64_t>(*seed);
     const auto neural = [](const std::string& path) {
       return read(kind_of(model_family()), Json{{"kind", "gguf"}, {"file", path}}, "");
     };

@@ -48,9 +48,9 @@ void add_choice_options(Verb& verb) {
   verb.add_value("max-batch", number_or(512), "largest batch considered");
 }
 
-void add_answer_options(Verb& verb) {
+void add_answer_options(Verb& verb, bool intervals) {
   verb.section("Output");
-  verb.add_value("confidence", number_or(0.95), "confidence of intervals");
+  if (intervals) verb.add_value("confidence", number_or(0.95), "confidence of intervals");
   verb.add("json", "print JSON");
   add_page_option(verb);
 }
@@ -69,7 +69,7 @@ PlanSettings plan_settings(const Values& values) {
   set_whole(settings.max_batch, "max-batch", 1, 10000);
   set(settings.memory_share, "memory-share", 0.01, 1);
   set_whole(settings.asked_gamma, "gamma", 0, settings.max_gamma);
-  settings.confidence = confidence_option(values);
+  if (values.has("confidence")) settings.confidence = confidence_option(values);
   return settings;
 }
 

@@ -21,8 +21,8 @@ void add_max_gamma_option(Verb& verb, int otherwise);
 void add_server_options(Verb& verb);
 /// Adds options for the gammas and batches to try: --gamma, --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
-/// Adds --confidence, --json, --out, in a section of their own.
-void add_answer_options(Verb& verb);
+/// Adds --confidence where an answer has intervals, --json and --out, in a section of their own.
+void add_answer_options(Verb& verb, bool intervals = true);
 
 /// Returns these options' values; undeclared options keep the defaults of PlanSettings.
 PlanSettings plan_settings(const Values& values);

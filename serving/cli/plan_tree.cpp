@@ -42,7 +42,7 @@ token is the draft's first, second, ... choice. Costs are given as for plan alph
   verb.section("Costs");
   add_cost_options(verb.options);
   add_server_options(verb);
-  add_answer_options(verb);
+  add_answer_options(verb, false);
   return {verb, answer_tree};
 }
 

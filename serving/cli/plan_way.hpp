@@ -46,7 +46,6 @@ PlanWay plan_config();
 PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
-PlanWay plan_sampling();
 PlanWay plan_tree();
 
 /// Returns all ways, in the order of help.

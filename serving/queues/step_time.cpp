@@ -18,7 +18,7 @@ double on_curve(const std::vector<TokenPoint>& points, double tokens) {
 
 double of_target(const LinearStep& costs, const StepWork& work) {
   return on_curve(costs.by_tokens, work.verified + work.prefilled) + costs.step +
-         costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
+         costs.sequence * work.decoding + costs.position * work.verified +
          costs.prompt_token * work.prefilled + costs.context_token * work.context +
          (work.decoding > 0 && work.prefilled > 0 ? costs.mixed : 0);
 }
@@ -30,10 +30,6 @@ double of_target(const CostPair& costs, const StepExtras& extras, const StepWork
   if (sequences > 0) {
     ms += run_ms(costs.target,
                  {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences});
-  }
-  if (work.replayed > 0) {
-    ms += run_ms(costs.target,
-                 {work.replayed / work.decoding, work.decoding, work.decoding_context / work.decoding});
   }
   return ms;
 }

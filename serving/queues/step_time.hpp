@@ -15,10 +15,10 @@ struct StepExtras {
   bool draft_follows = true;  ///< at gamma = 0 the draft also reads the new token, to keep its cache complete
 };
 
-/// Returns the time of a step. The target runs once over all positions, prompts included, as if they were
-/// spread evenly over its sequences: exact for the roofline's weights and caches, and attention of a mixed
-/// step is that of the mean lengths. The draft makes gamma tokens per decoding sequence, in gamma runs or in
-/// one (DraftRuns), and reads the prompts. Replayed positions cost another target run.
+/// Returns the time of a step. The target runs once over all positions of the step, prompts included, as if
+/// they were shared out evenly among its sequences: the roofline's work is exact for weights and caches, and
+/// attention in a mixed step is that of the mean lengths. The draft makes gamma tokens for each decoding
+/// sequence, in gamma runs or in one (DraftRuns), and reads the prompts.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
 /// Return the target's and the draft's part of a step, for drafts made on another device

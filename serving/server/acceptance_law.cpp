@@ -29,9 +29,9 @@ struct TextStep {
 };
 
 TextStep text_step(const TextLaw& law, std::uint64_t seed, std::uint32_t request, std::uint32_t position,
-                   std::uint8_t state, double keep) {
+                   std::uint8_t state) {
   const PhiloxWords words = words_at(seed, text_slot, position, request);
-  return {open_unit(words.first) < law.rate[state] * keep,
+  return {open_unit(words.first) < law.rate[state],
           static_cast<std::uint8_t>(open_unit(words.second) < law.leaves[state] ? 1 - state : state)};
 }
 
@@ -156,13 +156,13 @@ RequestAcceptance AcceptanceDraws::begin(std::uint32_t request) const {
 }
 
 std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint32_t request,
-                                        std::uint32_t round, std::uint32_t gamma, double keep) const {
+                                        std::uint32_t round, std::uint32_t gamma) const {
   if (gamma == 0) return 0;
   if (const auto* text = std::get_if<TextLaw>(&law_)) {
     std::uint32_t count = 0;
     std::uint8_t state = own.state;
     while (count < gamma) {
-      const TextStep step = text_step(*text, seed_, request, own.position + count, state, keep);
+      const TextStep step = text_step(*text, seed_, request, own.position + count, state);
       if (!step.accepted) break;
       state = step.next;
       ++count;
@@ -171,29 +171,17 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
   }
   const double u = open_unit(words_at(seed_, round_slot, round, request).first);
   if (std::holds_alternative<RequestLaw>(law_)) {
-    const double log_rate = own.log_rate + (keep < 1 ? std::log(keep) : 0);
-    const double count = std::log(u) / log_rate;  // accepts token j if u < rate^j
+    const double count = std::log(u) / own.log_rate;  // accepts token j if u < rate^j
     return count >= gamma ? gamma : static_cast<std::uint32_t>(count);
   }
-  if (const auto* recorded = std::get_if<RecordedRounds>(&law_)) {
-    const std::uint32_t all = std::min(round_at(*recorded, u).accepted, gamma);
-    if (keep == 1) return all;
-    // If the draft has missed text, a token keeps the fraction `keep` of its acceptance probability.
-    const double kept = open_unit(words_at(seed_, round_slot, round, request).second);
-    std::uint32_t count = 0;
-    for (double power = keep; count < all && kept < power; power *= keep) ++count;
-    return count;
-  }
+  if (const auto* recorded = std::get_if<RecordedRounds>(&law_))
+    return std::min(round_at(*recorded, u).accepted, gamma);
   const auto* classes = std::get_if<ClassLaw>(&law_);
   const std::vector<double>& survival =
       classes != nullptr ? classes->classes[own.state].law.survival : std::get<RoundLaw>(law_).survival;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(gamma, survival.size()));
   std::uint32_t count = 0;
-  double all = keep;
-  while (count < most && u < survival[count] * all) {
-    ++count;
-    all *= keep;
-  }
+  while (count < most && u < survival[count]) ++count;
   return count;
 }
 
@@ -212,7 +200,7 @@ void AcceptanceDraws::advance(RequestAcceptance& own, std::uint32_t request, std
   const auto* text = std::get_if<TextLaw>(&law_);
   if (text == nullptr) return;
   for (std::uint32_t i = 0; i < emitted; ++i)
-    own.state = text_step(*text, seed_, request, own.position++, own.state, 1).next;
+    own.state = text_step(*text, seed_, request, own.position++, own.state).next;
 }
 
 double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma) {

@@ -95,10 +95,9 @@ class AcceptanceDraws {
 
   std::uint64_t seed() const { return seed_; }
   RequestAcceptance begin(std::uint32_t request) const;
-  /// Returns how many of `gamma` drafted tokens this round accepts. `keep` is a factor on every token's rate,
-  /// below 1 if the draft has missed text.
+  /// Returns how many of `gamma` drafted tokens this round accepts.
   std::uint32_t accepted(const RequestAcceptance& own, std::uint32_t request, std::uint32_t round,
-                         std::uint32_t gamma, double keep) const;
+                         std::uint32_t gamma) const;
   /// Returns true if the draft device prepared drafts for the outcome of the round before `round`, which has
   /// probability `hit` (serving/server/draft_device.hpp).
   bool drafted_for(std::uint32_t request, std::uint32_t round, double hit) const;

@@ -81,11 +81,6 @@ void Replica::forget() {
   gaps_ = {};
 }
 
-double Replica::keep(const Running& one) const {
-  if (options_.stale.loss == 0 || options_.draft_device) return 1;
-  return 1 - options_.stale.loss * std::min(one.stale, options_.stale.window) / options_.stale.window;
-}
-
 std::uint32_t Replica::drafts_of(const Running& one) const {
   return options_.draft_device && options_.draft_device->plain_after_miss && !one.prepared ? 0 : gamma_;
 }
@@ -140,8 +135,7 @@ std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
   // counts[k]: sequences that would accept k of `most` tokens.
   std::array<std::uint32_t, longest_draft + 1> counts{};
   for (const Running& one : running_) {
-    if (one.decodes())
-      ++counts[draws_.accepted(one.own, one.request, one.rounds, clairvoyant->most, keep(one))];
+    if (one.decodes()) ++counts[draws_.accepted(one.own, one.request, one.rounds, clairvoyant->most)];
   }
   std::uint32_t best = 0;
   double best_speed = 0;
@@ -168,12 +162,11 @@ void Replica::verify_by_confidence(const AdaptiveVerification& policy, const Ste
   for (const Running& one : running_) {
     if (one.unread == one.reads) ++sampling;
     if (!one.decodes()) continue;
-    sequences.push_back(
-        {.request = one.request,
-         .round = one.rounds,
-         .accepts = draws_.accepted(one.own, one.request, one.rounds, policy.gamma, keep(one)),
-         .accepts_before = one.accepts_before.value_or(0),
-         .first = !one.accepts_before});
+    sequences.push_back({.request = one.request,
+                         .round = one.rounds,
+                         .accepts = draws_.accepted(one.own, one.request, one.rounds, policy.gamma),
+                         .accepts_before = one.accepts_before.value_or(0),
+                         .first = !one.accepts_before});
   }
   StepWork work = plain;
   work.drafts = policy.gamma;
@@ -292,13 +285,12 @@ double Replica::begin_step(double now) {
     if (!one.decodes()) continue;
     if (adaptive == nullptr) {
       one.drafts = drafts_of(one);
-      one.accepts = draws_.accepted(one.own, one.request, one.rounds, one.drafts, keep(one));
+      one.accepts = draws_.accepted(one.own, one.request, one.rounds, one.drafts);
     }
     outcome.accepted += one.accepts;
     outcome.examined += std::min(one.accepts + 1, one.drafts);
     const std::uint32_t verified = truncated ? one.accepts : one.drafts;
     work.verified += verified + 1;
-    if (options_.replays && one.accepts < one.drafts) work.replayed += one.accepts + 1;
     totals_.drafted += adaptive != nullptr ? gamma_ : one.drafts;
     totals_.verified += verified;
     totals_.prepared += one.prepared ? 1 : 0;
@@ -358,11 +350,6 @@ void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
       ++one.rounds;
       prepare(one, one.drafts, one.accepts);
       one.context += tokens;
-      if (gamma_ == 0) {
-        one.stale = std::min(one.stale + tokens, options_.stale.window);
-      } else {
-        one.stale -= std::min(one.stale, tokens);
-      }
       emit(one, tokens, now);
     } else {
       one.context += one.reads;

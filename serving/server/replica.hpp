@@ -20,29 +20,17 @@
 
 namespace speclab {
 
-/// Acceptance that the draft loses after steps in which it did not run. Engines that skip the draft at gamma
-/// = 0 save its time and leave holes in its cache.
-struct StaleDraft {
-  /// Fraction of a token's acceptance rate that is lost when `window` or more tokens are missing; 0: none.
-  double loss = 0;
-  /// Missing tokens at which the full loss is reached. As many tokens emitted with the draft undo it.
-  std::uint32_t window = 1;
-};
-
 struct EngineOptions {
   std::uint32_t max_sequences = 256;  ///< most requests that run at a time
   std::uint32_t step_tokens = 8192;   ///< most tokens in a step, drafted ones included
   std::uint64_t cache_blocks = 0;     ///< 0: no limit
   std::uint32_t block_tokens = 16;
-  /// Recomputes the accepted tokens of a partly rejected draft (models with a recurrent state).
-  bool replays = false;
-  double switch_ms = 0;  ///< added to a step whose gamma differs from the step before
+  double switch_ms = 0;  ///< added to a step whose gamma differs from that of the step before
   double wake_ms = 0;    ///< added to a step before which the engine was idle
-  StaleDraft stale{};
   /// Most cached tokens per sequence that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0: all.
   std::uint32_t draft_budget = 0;
   StepTime time{};
-  std::optional<DraftDevice> draft_device{};  ///< needs FixedGamma; `time` and `stale` are then not read
+  std::optional<DraftDevice> draft_device{};  ///< needs FixedGamma; `time` is then not read
 };
 
 /// Times of one served request.
@@ -119,8 +107,7 @@ class Replica {
     std::uint32_t drafts = 0;   ///< drafted tokens that this step verifies
     std::uint32_t accepts = 0;  ///< accepted ones of `drafts`
     std::uint32_t blocks = 0;
-    std::uint32_t stale = 0;  ///< tokens that the draft has missed
-    bool prepared = false;    ///< a draft device has drafted the next round
+    bool prepared = false;  ///< a draft device has drafted the next round
     /// AdaptiveVerification only: how many of the previous round's drafted tokens would have been accepted;
     /// empty before the first round.
     std::optional<std::uint32_t> accepts_before{};
@@ -145,7 +132,6 @@ class Replica {
   void put_back();
   void emit(Running& one, std::uint32_t tokens, double now);
   std::uint32_t choose_gamma(const DecodingBatch& batch);
-  double keep(const Running& one) const;
   std::uint32_t drafts_of(const Running& one) const;
   void verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain);
   void prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const;

@@ -16,8 +16,7 @@ struct StepWork {
   double decoding_context = 0;  ///< cached tokens read for decoding sequences
   /// Cached tokens that a draft run reads for decoding sequences, at most EngineOptions::draft_budget each.
   double draft_context = 0;
-  double drafts = 0;    ///< tokens drafted per decoding sequence: gamma
-  double replayed = 0;  ///< positions recomputed after a partial acceptance
+  double drafts = 0;  ///< tokens drafted for each decoding sequence: gamma
 };
 
 /// Returns the milliseconds of a step.

@@ -19,8 +19,7 @@
 
 namespace speclab {
 
-SPECLAB_RESULT(LoadPoint, "load point", rate, overloaded, latency_mean, latency, ttft, tpot, gap, kept,
-               over_plain, batch, gamma, accepted, utilisation, preempted);
+SPECLAB_RESULT(LoadPoint, "load point", rate, state, numbers, over_plain);
 SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, capacity, highest, points);
 SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
@@ -34,32 +33,21 @@ LoadTargets targets_of(const LoadQuestion& question) {
   return {question.server.ttft_ms, question.server.tpot_ms};
 }
 
-double mean_latency(const RunNumbers& run) { return run.latency.mean; }
-
 LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers> plain, double rate,
                    const LoadQuestion& question) {
-  LoadPoint point{.rate = rate};
-  const auto interval = [&](const auto& value) { return over_runs(runs, question.confidence, value); };
-  point.latency_mean = interval([](const RunNumbers& run) { return run.latency.mean; });
-  point.latency = interval([](const RunNumbers& run) { return run.latency.high; });
-  point.ttft = interval([](const RunNumbers& run) { return run.ttft.high; });
-  point.tpot = interval([](const RunNumbers& run) { return run.tpot.high; });
-  point.gap = interval([](const RunNumbers& run) { return run.gap_high; });
-  if (targets_of(question).any()) point.kept = interval([](const RunNumbers& run) { return run.kept; });
-  if (!plain.empty()) point.over_plain = difference_over_runs(runs, plain, question.confidence, mean_latency);
-  StepTotals sum;
-  double window = 0;
-  for (const RunNumbers& run : runs) {
-    sum += run.totals;
-    window += run.window_ms;
+  LoadPoint point;
+  point.rate = rate;
+  point.state = overloaded_state;
+  if (runs.empty()) return point;
+  const LoadSize size = load_size(question, rate);
+  const bool few = size.after > 0 && too_short(runs, true);
+  static_cast<ServingResult&>(point) =
+      result_of(question.server, size, runs, few ? std::optional<std::string>(too_short_state) : std::nullopt,
+                question.confidence);
+  if (!plain.empty() && !few) {
+    point.over_plain = difference_over_runs(runs, plain, question.confidence,
+                                            [](const RunNumbers& run) { return run.latency.mean; });
   }
-  const auto rounds = static_cast<double>(std::max<std::uint64_t>(1, sum.decoding));
-  point.batch = sum.running_ms / sum.busy_ms;
-  point.gamma = static_cast<double>(sum.drafted) / rounds;
-  point.accepted = static_cast<double>(sum.accepted) / rounds;
-  point.utilisation = std::min(1.0, sum.busy_ms / (window * question.server.engine.replicas));
-  point.preempted = static_cast<double>(sum.preempted) /
-                    static_cast<double>(load_size(question, rate).measured * runs.size());
   return point;
 }
 
@@ -123,8 +111,8 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
 /// Returns a number by which points are compared, smaller is better: minus the share of requests that meet
 /// the targets, or without targets the mean latency.
 double badness(const LoadPoint& point) {
-  if (point.kept) return -point.kept->estimate;
-  return point.latency_mean->estimate;
+  const Interval* kept = simulated(point, "targets kept");
+  return kept != nullptr ? -kept->estimate : simulated(point, "latency mean")->estimate;
 }
 
 void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
@@ -135,17 +123,16 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
     std::optional<std::size_t> best;
     for (std::size_t p = 0; p < plan.policies.size(); ++p) {
       const LoadPoint& point = plan.policies[p].points[r];
-      if (point.overloaded) continue;
+      if (point.state) continue;
       if (!best || badness(point) < badness(plan.policies[*best].points[r])) best = p;
     }
     if (best) {
       choice.policy = plan.policies[*best].name;
       for (std::size_t p = 0; p < plan.policies.size(); ++p) {
-        if (p == *best || plan.policies[p].points[r].overloaded) continue;
-        const auto difference =
-            difference_over_runs(runs[p][r], runs[*best][r], question.confidence, [&](const RunNumbers& run) {
-              return plan.policies[p].points[r].kept ? -run.kept : run.latency.mean;
-            });
+        if (p == *best || plan.policies[p].points[r].state) continue;
+        const auto difference = difference_over_runs(
+            runs[p][r], runs[*best][r], question.confidence,
+            [&](const RunNumbers& run) { return targets_of(question).any() ? -run.kept : run.latency.mean; });
         if (!difference || !(difference->low > 0)) choice.not_told_apart.push_back(plan.policies[p].name);
       }
     }
@@ -157,15 +144,16 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
     bool pays = false;
     for (std::size_t p = 1; p < plan.policies.size(); ++p) {
       const LoadPoint& point = plan.policies[p].points[r];
-      if (!candidates[p].fixed || point.overloaded) continue;
-      pays = pays || plain.points[r].overloaded ||
-             point.latency_mean->estimate < plain.points[r].latency_mean->estimate;
+      if (!candidates[p].fixed || point.state) continue;
+      const Interval* without = simulated(plain.points[r], "latency mean");
+      pays = pays || plain.points[r].state == overloaded_state ||
+             (without != nullptr && simulated(point, "latency mean")->estimate < without->estimate);
     }
     if (pays) {
       if (plan.off_from) plan.on_until = plain.points[r].rate;
       break;
     }
-    if (!plain.points[r].overloaded) plan.off_from = plain.points[r].rate;
+    if (!plain.points[r].state) plan.off_from = plain.points[r].rate;
   }
 }
 
@@ -292,6 +280,9 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   question.confidence = config.confidence;
   question.max_gamma = question.most_drafted ? std::min(max_gamma, *question.most_drafted) : max_gamma;
   if (section.requests_per_second) question.rates = {*section.requests_per_second};
+  if (section.engine.draft_budget > 0 && !std::holds_alternative<RooflineCost>(question.costs.draft))
+    refuse("/serving/engine/draft_budget",
+           "the time of this draft does not depend on its cache; leave it out");
   if (section.draft_device && !section.policy.entry().ahead)
     refuse("/serving/policy", "with a draft device only fixed gammas are simulated");
   const bool own_states =
@@ -363,9 +354,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
 
   for (std::size_t p = 0; p < candidates.size(); ++p) {
     for (std::size_t r = 0; r < rates.size(); ++r) {
-      plan.policies[p].points.push_back(runs[p][r].empty()
-                                            ? LoadPoint{.rate = rates[r], .overloaded = true}
-                                            : point_of(runs[p][r], runs[0][r], rates[r], question));
+      plan.policies[p].points.push_back(point_of(runs[p][r], runs[0][r], rates[r], question));
     }
   }
   choose(plan, candidates, runs, question);

@@ -36,22 +36,11 @@ struct LoadQuestion : PlannedPair {
 /// ConfigError for a section that cannot be planned for.
 LoadQuestion load_question(const Config& config, int max_gamma);
 
-/// A policy at one rate. Intervals are over runs; policies share a run's requests and random numbers.
-struct LoadPoint {
-  double rate = 0;          ///< requests per second
-  bool overloaded = false;  ///< at `overloaded_share` of capacity or above; other numbers are then unknown
-  std::optional<Interval> latency_mean{};  ///< ms, arrival to last token
-  std::optional<Interval> latency{};       ///< ms, at the percentile, like ttft, tpot and gap
-  std::optional<Interval> ttft{};
-  std::optional<Interval> tpot{};
-  std::optional<Interval> gap{};         ///< between a request's emissions, over all gaps
-  std::optional<Interval> kept{};        ///< share of requests that meet the targets
-  std::optional<Interval> over_plain{};  ///< mean latency minus that without speculation, over pairs of runs
-  double batch = 0;                      ///< running requests, averaged over busy time
-  double gamma = 0;                      ///< drafted tokens per round
-  double accepted = 0;                   ///< accepted tokens per round
-  double utilisation = 0;                ///< share of time in steps
-  double preempted = 0;                  ///< mean preemptions per request
+/// One policy at one rate, with the numbers of the section (ServingNumber). Intervals are over runs; policies
+/// share the requests and random numbers of a run. An overloaded point has no numbers.
+struct LoadPoint : ServingResult {
+  double rate = 0;                       ///< requests per second
+  std::optional<Interval> over_plain{};  ///< mean latency minus plain decoding's, over pairs of runs
 };
 
 struct LoadPolicy {
@@ -68,7 +57,7 @@ struct LoadPolicy {
 /// mean latency.
 struct LoadChoice {
   double rate = 0;
-  std::string policy{};                       ///< empty if all policies are overloaded
+  std::string policy{};                       ///< empty if all policies have a state
   std::vector<std::string> not_told_apart{};  ///< policies that differ from it by no more than chance
 };
 

@@ -27,18 +27,6 @@ struct CellRuns {
   std::optional<std::string> state = {};
 };
 
-/// Returns true if the measured requests are too few: if they all arrive at once; or if, with open arrivals,
-/// fewer tokens are emitted while they arrive than they ask for, since the requests before them then have not
-/// filled the server.
-bool too_short(std::span<const RunNumbers> runs, bool open) {
-  constexpr double confidence = 0.999;
-  constexpr double enough = 0.95;
-  const auto nothing = [](const RunNumbers& run) { return !(run.window_ms > 0 && run.totals.busy_ms > 0); };
-  if (std::ranges::any_of(runs, nothing)) return true;
-  const auto share = [](const RunNumbers& run) { return real(run.totals.emitted) / run.asked; };
-  return open && over_runs(runs, confidence, share).high < enough;
-}
-
 CellRuns run_all(const Config& config, const ServerOptions& server, const Control& control) {
   const auto& section = config.section<ServingSection>();
   const RequestStream stream = stream_of(section);
@@ -154,15 +142,43 @@ bool is_known(const std::optional<std::string>& state, const LoadSize& size, con
   return !number.starts_with("latency") && !number.starts_with("TTFT") && number != "targets kept";
 }
 
-ServingResult describe(const Config& config, const CellRuns& cell, double confidence) {
-  const auto& section = config.section<ServingSection>();
-  const std::vector<RunNumbers>& runs = cell.runs;
-  ServingResult own{.state = cell.state};
+Work prepare_serving(const CellSpec& cell, JobList&) {
+  const ServerOptions server = server_of(cell.config);
+  const auto& section = cell.config.section<ServingSection>();
+  stream_of(section);
+  check_size(section);
+  check_measured(section);
+  const auto finish = [&config = cell.config, server](CellResult& result, const RunContext& context) {
+    try {
+      const auto& own = config.section<ServingSection>();
+      const CellRuns all = run_all(config, server, context.control);
+      result.own = result_of(own, size_of(own), all.runs, all.state, context.confidence);
+    } catch (const std::invalid_argument& error) {
+      throw ConfigError("/serving/engine/cache_tokens", error.what());
+    }
+  };
+  return {.finish = finish, .own_steps = size_of(section).all() * section.runs};
+}
+
+}  // namespace
+
+bool too_short(std::span<const RunNumbers> runs, bool open) {
+  constexpr double confidence = 0.999;
+  constexpr double enough = 0.95;
+  const auto nothing = [](const RunNumbers& run) { return !(run.window_ms > 0 && run.totals.busy_ms > 0); };
+  if (std::ranges::any_of(runs, nothing)) return true;
+  const auto share = [](const RunNumbers& run) { return real(run.totals.emitted) / run.asked; };
+  return open && over_runs(runs, confidence, share).high < enough;
+}
+
+ServingResult result_of(const ServingSection& section, const LoadSize& size, std::span<const RunNumbers> runs,
+                        std::optional<std::string> state, double confidence) {
+  ServingResult own{.state = std::move(state)};
   for (const NamedValue& value : numbers_of(section)) {
     const auto holds = [&](const RunNumbers& run) { return value.of(run) > 0; };
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;
-    if (is_known(cell.state, size_of(section), value.name)) {
+    if (is_known(own.state, size, value.name)) {
       number.simulated =
           value.yes_or_no ? binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
                                               runs.size(), confidence)
@@ -175,23 +191,10 @@ ServingResult describe(const Config& config, const CellRuns& cell, double confid
   return own;
 }
 
-Work prepare_serving(const CellSpec& cell, JobList&) {
-  const ServerOptions server = server_of(cell.config);
-  const auto& section = cell.config.section<ServingSection>();
-  stream_of(section);
-  check_size(section);
-  check_measured(section);
-  const auto finish = [&config = cell.config, server](CellResult& result, const RunContext& context) {
-    try {
-      result.own = describe(config, run_all(config, server, context.control), context.confidence);
-    } catch (const std::invalid_argument& error) {
-      throw ConfigError("/serving/engine/cache_tokens", error.what());
-    }
-  };
-  return {.finish = finish, .own_steps = size_of(section).all() * section.runs};
+const Interval* simulated(const ServingResult& result, const std::string& name) {
+  const ServingNumber* number = find_named(result.numbers, name);
+  return number != nullptr && number->simulated ? &*number->simulated : nullptr;
 }
-
-}  // namespace
 
 const Experiment& serving_experiment() {
   static const Experiment experiment{

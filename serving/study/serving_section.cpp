@@ -21,20 +21,13 @@ const Typed<EngineSection>& engine_type() {
                         "Largest number of tokens in a step; prompts are read in chunks."),
        integer_field("cache_tokens", &E::cache_tokens, 0, 1e15,
                      "Tokens that the caches of an engine hold; 0: no limit."),
-       field<E>("replays", &E::replays, boolean(),
-                "Accepted tokens of a partly rejected draft run again, as in models with a state."),
        field<E>("switch_ms", &E::switch_ms, number(0, 1e9),
                 "Additional milliseconds of a step whose gamma differs from the step before."),
        field<E>(
            "wake_ms", &E::wake_ms, number(0, 1e9),
            "Additional milliseconds of a step after the engine was idle, because caches and processors are cold."),
        integer_field<E>("draft_budget", &E::draft_budget, 0, 1e9,
-                        "Largest number of cached tokens that a draft run reads (sparse KV); 0: all."),
-       field("stale_loss", &E::stale_loss, number(0, 1),
-             "Share of the acceptance rate that is lost after the draft has missed \"stale_window\" tokens."),
-       integer_field(
-           "stale_window", &E::stale_window, 1, 1e6,
-           "Tokens without a draft until the whole loss is reached, and tokens with a draft until it is gone.")});
+                        "Largest number of cached tokens that a draft run reads (sparse KV); 0: all.")});
   return type;
 }
 
@@ -69,7 +62,7 @@ SectionKind serving_section() {
                          "Instead: number of clients; each waits for an answer before its next request."),
            field(
                "trace", &S::trace, input_file(),
-               "Instead: a file of recorded requests, in one of the forms of plan load --trace. Every run plays the same requests."),
+               "Instead: a file of recorded requests, CSV (of Azure, or seconds,prompt,output) or JSON lines (of Mooncake). Every run plays the same requests."),
            field("bursts", &S::bursts, number(1, 1000),
                  "Rate in bursts over the rate between them; bursts take a fifth of the time."),
            field("burst_seconds", &S::burst_seconds, number(1e-3, 1e6), "Mean duration of a burst."),

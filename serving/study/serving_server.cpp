@@ -106,7 +106,6 @@ ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, cons
                       "{} tokens are less than a block, which has {}; 0 means no limit", engine.cache_tokens,
                       engine.block_tokens);
   }
-  options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = times.step;
   if (section.draft_device) options.engine.draft_device = draft_device_of(section, gamma, law, times);
   options.policy = section.policy.entry().make(section.policy, {gamma, law, times.step, section});

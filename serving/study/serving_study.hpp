@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,6 @@ struct EngineSection : EngineOptions {
   std::uint32_t replicas = 1;
   double front_ms = 0;
   std::uint64_t cache_tokens = 0;
-  double stale_loss = 0;
-  std::uint32_t stale_window = 1;
 };
 
 /// A draft on its own device. Exactly one of `hit` and `rank_shares` states how often drafts are prepared.
@@ -89,7 +88,19 @@ struct ServingResult {
 };
 
 template <>
+const Typed<ServingNumber>& described();
+template <>
 const Typed<ServingResult>& described();
+
+/// Returns whether the measured requests are too few. They are if no time passes while they arrive. With open
+/// arrivals they are also if fewer tokens are emitted in that time than they ask for: the requests before
+/// them have then not filled the server.
+bool too_short(std::span<const RunNumbers> runs, bool open);
+/// Returns the numbers of a server over its runs. A number that means nothing in this state is empty.
+ServingResult result_of(const ServingSection& section, const LoadSize& size, std::span<const RunNumbers> runs,
+                        std::optional<std::string> state, double confidence);
+/// Returns a simulated number by its name; null if it is not known.
+const Interval* simulated(const ServingResult& result, const std::string& name);
 
 /// Returns the presentation, which reads results alone.
 Presentation serving_presentation();

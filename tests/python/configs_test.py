@@ -85,7 +85,7 @@ def test_plans(tmp_path):
         ("drafters a:.7:.02 b:.8:.11", dict(drafters={"a": (0.7, 0.02), "b": (0.8, 0.11)})),
         ("tree .62,.14,.06 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --batch 16 --max-levels 6",
          dict(tree=[0.62, 0.14, 0.06], target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4, batch=16, max_levels=6)),
-        ("config configs/paper/table2-4.json", dict(config="configs/paper/table2-4.json")),
+        ("config configs/first.json", dict(config="configs/first.json")),
         ("alpha .75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4",
          dict(alpha=0.75, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4)),
     ):
@@ -120,22 +120,23 @@ def test_serve_is_plan_load(tmp_path):
         f"2023-11-16 23:59:{50 + i / 10:09.6f},{100 + i},{20 + i % 7}\n" for i in range(90)))
     models = dict(kind="models", target="llama-3.1-8b", draft="llama-3.2-1b", device="h100-sxm")
     small = dict(cost=models, requests=60, runs=3, max_gamma=4)
-    common = "--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --requests 60 --runs 3 --max-gamma 4"
+    common = "--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --max-gamma 4"
     for words, options in (
-        ("--rate 4,30 --bursts 3 --burst-seconds .5 --tpot-ms 12 --percentile 90",
+        ("--rate 4,30 serving.bursts=3 serving.burst_seconds=0.5 serving.tpot_ms=12 serving.percentile=90",
          dict(requests_per_second=[4, 30], bursts=3, burst_seconds=0.5, tpot_ms=12, percentile=90)),
-        (f"--trace {trace} --rate 5,20 --alpha-spread .2 --skip-idle-draft", dict(trace=trace, requests_per_second=(5, 20), acceptance=dict(kind="rate", spread=0.2), cost=models | dict(idle_draft=False))),
-        ("--rate 9 --prompt 700 --output 90 --length-variation 0 --replicas 2 --cache-tokens 20000 --seed 5",
+        (f"serving.trace={trace} --rate 5,20 serving.acceptance.kind=rate serving.acceptance.spread=0.2 serving.cost.idle_draft=false", dict(trace=trace, requests_per_second=(5, 20), acceptance=dict(kind="rate", spread=0.2), cost=models | dict(idle_draft=False))),
+        ("--rate 9 serving.prompt=700 serving.output=90 serving.length_variation=0 serving.engine.replicas=2 serving.engine.cache_tokens=20000 --seed 5",
          dict(requests_per_second=9, prompt=700, output=90, length_variation=0, engine=dict(replicas=2, cache_tokens=20000), seed=5)),
     ):
-        code, out, error = program("plan", "load", ".7", *common.split(), *words.split(), "--json", "--quiet")
+        words = [f"--set={word}" if "=" in word else word for word in f"{common} serving.requests=60 serving.runs=3 {words}".split()]
+        code, out, error = program("plan", "load", ".7", *words, "--json", "--quiet")
         assert code == 0, error
         found = speclab.serve(0.7, **small | options)
         assert dict(found) == json.loads(out)
-        assert json.loads(program("plan", "load", ".7", *common.split(), *words.split(), "--json", "--quiet", "--threads", "1")[1]) == dict(found)
+        assert json.loads(program("plan", "load", ".7", *words, "--json", "--quiet", "--threads", "1")[1]) == dict(found)
         frame = found.to_pandas()
         assert len(frame) == sum(len(policy["points"]) for policy in found.policies)
-        assert set(frame[frame.policy == "plain"].gamma) == {0}
+        assert set(frame[frame.policy == "plain"].drafted) == {0}
     for options, words in (
         (dict(requests_per_second=[4, 3]), "increasing"), (dict(requests_per_second=0), "rate"), (dict(prompt=1.5, length_variation=0), "integer"),
         (dict(trace="nowhere.csv"), "nowhere.csv"), (dict(acceptance=dict(kind="rate", spread=0.49)), "standard deviation"),
@@ -148,46 +149,6 @@ def test_serve_is_plan_load(tmp_path):
             speclab.serve(0.7, cost=cost)
     with pytest.warns(UserWarning, match="it does not fit"):
         assert speclab.serve(0.7, cost=models | dict(target="llama-3.1-70b")).policies == []
-
-
-@needs_program
-def test_draft_sampling_is_plan_sampling(tmp_path):
-    rng = np.random.default_rng(11)
-    for vocab, order in ((3, 0), (4, 1), (2, 2), (60, 0)):
-        target, draft = rng.dirichlet([0.6] * vocab, vocab**order), rng.dirichlet([0.9] * vocab, vocab**order)
-        pair = {"title": "pair", "models": {"target": {"kind": "table", "rows": target.tolist()}, "draft": {"kind": "table", "rows": draft.tolist()}}}
-        (tmp_path / "pair.json").write_text(json.dumps(pair))
-        options = dict(temperature=[0, 0.7, 1], top_k=[0, 2], top_p=0.9, draft_temperature=0.5, gamma=3, sequences=20, tokens=20)
-        words = "--temperature 0,0.7,1 --top-k 0,2 --top-p 0.9 --draft-temperature 0.5 --gamma 3 --sequences 20 --tokens 20"
-        code, out, error = program("plan", "sampling", tmp_path / "pair.json", *words.split(), "--json")
-        assert code == 0, error
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = speclab.draft_sampling(target, draft, **options)
-            assert dict(found) == json.loads(out) == dict(speclab.draft_sampling(config=pair, **options))
-            assert dict(found) == dict(speclab.draft_sampling(config=tmp_path / "pair.json", threads=1, **options))
-        assert found.exact == (vocab < 60)
-        frame = found.to_pandas()
-        assert len(frame) == len(found.rows) == (2 * 3 + 2 * 2 * 5) * 3
-        # Acceptance computed again by NumPy, for one row at T = 1 without top-k.
-        if order == 0:
-            at_one = frame[(frame.temperature == 1) & (frame.top_k == 0)].set_index(["draft", "rule"]).acceptance
-            ranks = np.argsort(-target[0], kind="stable")
-            kept = ranks[: int(np.searchsorted(np.cumsum(target[0][ranks]), 0.9)) + 1]
-            p = np.where(np.isin(np.arange(vocab), kept), target[0], 0)
-            p /= p.sum()
-            assert np.isclose(at_one["unfiltered", "token"], np.minimum(p, draft[0]).sum())
-            assert np.isclose(at_one["unfiltered", "match"], p @ draft[0])
-            assert np.isclose(at_one["argmax", "block"], p[draft[0].argmax()])
-            assert at_one["best", "token"] >= at_one["as target", "token"] - 1e-9
-    rows = speclab.draft_sampling(recording=SOURCE / "configs/recorded/austen_rows.jsonl", temperature=0.5)
-    assert json.loads(program("plan", "sampling", "--recording", SOURCE / "configs/recorded/austen_rows.jsonl", "--temperature", "0.5", "--json")[1]) == dict(rows)
-    for options, words in (
-        (dict(target=[1, 0]), "both models"), ({}, "give target and draft, or config, or recording"), (dict(config="nowhere.json"), "nowhere.json"),
-        (dict(target=[1, 0], draft=[1, 0], temperature=-1), "temperature"), (dict(target=[1, 0], draft=[1, 0, 0]), "vocabular"),
-    ):
-        with pytest.raises((speclab.ConfigError, ValueError), match=words):
-            speclab.draft_sampling(**options)
 
 
 def test_sweep_and_compare_look_at_the_config():

@@ -191,7 +191,6 @@ def test_arguments_are_checked():
     "call",
     [
         lambda: speclab.alpha(TARGET, by_rows),
-        lambda: speclab.draft_sampling(TARGET, by_rows),
         lambda: speclab.law(by_rows, 2),
         lambda: speclab.models.from_function(by_rows),
         lambda: speclab.models.from_config({"kind": "mixture", "alpha": 0.5, "other": {"kind": "uniform"}}, target=by_rows),

@@ -77,7 +77,6 @@ CASES = {
     "prove, own rule": "speclab.prove(rule, [.1] * 10, [.1] * 10, gamma=6, max_branches=10**9)",
     "serve": "speclab.serve(.75, cost={'kind': 'models', 'target': 'llama-3.1-70b', 'draft': 'llama-3.2-1b', 'device': 'h100-sxm', "
              "'devices': 4}, requests=10**5)",
-    "draft_sampling": "speclab.draft_sampling(config=config('austen_words'), sequences=64)",
     "plan": "speclab.plan(recording='recorded.csv', c=.05)",
 }
 AROUND = """

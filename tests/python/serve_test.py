@@ -13,8 +13,7 @@ import speclab
 SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2]))
 BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/speclab"))
 
-# Names in the result of a config, and in a point of `plan load`.
-NUMBERS = {"latency mean": "latency_mean", "latency p95": "latency", "TTFT p95": "ttft", "TPOT p95": "tpot", "ITL p95": "gap"}
+NUMBERS = ("latency mean", "latency p95", "TTFT p95", "TPOT p95", "ITL p95", "accepted", "running", "utilisation")
 
 
 def drawn(seed):
@@ -44,6 +43,7 @@ def drawn(seed):
         costs = SOURCE / "configs/serving/costs"
         cost = {"kind": "times", "target_times": str(costs / "vllm_pair_target.csv"), "step_ms": cost["step_ms"]}
         cost |= rng.choice([{"draft_times": str(costs / "vllm_pair_draft.csv")}, {"c": 0.2}])
+        asked["engine"]["draft_budget"] = 0
     return round(rng.uniform(0.4, 0.9), 3), asked | {"cost": cost}
 
 
@@ -57,26 +57,12 @@ def config_of(alpha, asked, gamma, seed=1):
     return {"title": "one server", "experiment": "serving", "seed": seed, "gamma": gamma, "alpha": alpha, "serving": serving}
 
 
-def options(asked):
-    """The server as options of the program."""
-    names = {"requests_per_second": "rate", "spread": "alpha-spread", "hit": "draft-hit"}
-    words = []
-    for name, value in asked.items():
-        word = "--" + names.get(name, name).replace("_", "-")
-        if isinstance(value, dict):
-            words += options(value)
-        elif name == "idle_draft":
-            words += [] if value else ["--skip-idle-draft"]
-        elif isinstance(value, bool):
-            words += [word] if value else []
-        elif name != "kind":
-            words.append(f"{word}={','.join(map(repr, value)) if isinstance(value, list) else value}")
-    return words
+def numbers_of(served):
+    return {one["name"]: one["simulated"] for one in served["numbers"]}
 
 
 def served(config):
-    numbers = speclab.run(config).cells[0]["serving"]["numbers"]
-    return {one["name"]: one["simulated"] for one in numbers}
+    return numbers_of(speclab.run(config).cells[0]["serving"])
 
 
 @pytest.mark.skipif(not os.path.exists(BINARY), reason=f"no program at {BINARY}")
@@ -85,21 +71,25 @@ def test_a_config_the_program_and_python_give_equal_numbers(seed):
     alpha, asked = drawn(seed)
     plan = speclab.serve(alpha, max_gamma=3, seed=7, **asked)
     words = [BINARY, "plan", "load", str(alpha), "--json", "--quiet", "--max-gamma=3", "--seed=7"]
-    made = subprocess.run([*words, *options(asked)], capture_output=True, text=True, check=True)
-    assert json.loads(made.stdout) == dict(plan)
-    # The same keys, all given by --set.
     sets = [f"--set=serving.{name}={json.dumps(value)}" for name, value in asked.items()]
-    assert subprocess.run([*words, *sets], capture_output=True, text=True, check=True).stdout == made.stdout
-    policies = {policy["name"]: policy["points"][0] for policy in plan["policies"]}
+    made = subprocess.run([*words, *sets], capture_output=True, text=True, check=True)
+    assert json.loads(made.stdout) == dict(plan)
+    # The same with the costs as options.
+    beside = ("kind", "step_ms", "idle_draft")
+    costs = [f"--{name.replace('_', '-')}={value}" for name, value in asked["cost"].items() if name not in beside]
+    costs += [f"--set=serving.cost.{name}={json.dumps(asked['cost'][name])}" for name in beside if name in asked["cost"]]
+    sets = [word for word in sets if not word.startswith("--set=serving.cost=")]
+    assert subprocess.run([*words, *costs, *sets], capture_output=True, text=True, check=True).stdout == made.stdout
+    policies = {policy["name"]: numbers_of(policy["points"][0]) for policy in plan["policies"]}
     if "draft_device" in asked:
         assert list(policies) == ["plain", "γ = 1", "γ = 2", "γ = 3"]
     for name, gamma in (("plain", 0), ("γ = 2", 2)):
         found = served(config_of(alpha, asked, gamma, seed=7))
-        for number, key in NUMBERS.items():
-            assert policies[name][key] == found[number], (name, number)
+        for number in NUMBERS:
+            assert policies[name][number] == found[number], (name, number)
     # Planted fault: a slightly different server.
     other = served(config_of(alpha, asked | {"cost": asked["cost"] | {"step_ms": asked["cost"]["step_ms"] + 0.001}}, 2, seed=7))
-    assert other["latency mean"]["value"] != policies["γ = 2"]["latency_mean"]["value"]
+    assert other["latency mean"]["value"] != policies["γ = 2"]["latency mean"]["value"]
 
 
 COST = {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}
@@ -108,7 +98,7 @@ COST = {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "de
 def test_the_draft_device_and_the_budget_change_what_they_should():
     ask = {"cost": COST | {"dtype": "fp8"}, "requests_per_second": 2, "requests": 100, "runs": 2}
     def latency(**more):
-        return {policy["name"]: policy["points"][0]["latency_mean"]["value"] for policy in speclab.serve(0.75, max_gamma=4, **ask, **more)["policies"]}
+        return {policy["name"]: numbers_of(policy["points"][0])["latency mean"]["value"] for policy in speclab.serve(0.75, max_gamma=4, **ask, **more)["policies"]}
     here = latency()
     # Drafts for every outcome: the target never waits, unless drafts take longer than it.
     assert latency(draft_device={"hit": 1})["γ = 4"] < 0.85 * here["γ = 4"]
@@ -122,17 +112,17 @@ def test_the_draft_device_and_the_budget_change_what_they_should():
 def test_keys_without_an_option_and_a_policy_of_its_own_are_simulated():
     ask = {"cost": COST, "requests_per_second": 2, "requests": 60, "runs": 2, "length_variation": 0, "output": 40}
     def numbers(**more):
-        return {policy["name"]: policy for policy in speclab.serve(0.75, max_gamma=2, **ask, **more)["policies"]}
+        return {policy["name"]: numbers_of(policy["points"][0])["latency mean"] for policy in speclab.serve(0.75, max_gamma=2, **ask, **more)["policies"]}
     here = numbers()
     # Two requests of some 340 ms per second: about half of them wake an idle engine.
     slow = numbers(engine={"wake_ms": 40})
-    assert slow["plain"]["points"][0]["latency_mean"]["value"] > here["plain"]["points"][0]["latency_mean"]["value"] + 10
+    assert slow["plain"]["value"] > here["plain"]["value"] + 10
     gate = {"kind": "gate", "window": 5, "threshold": 2.5}
     assert set(numbers(policy=gate)) - set(here) == {"gate"}
     config = {"title": "gate", "experiment": "serving", "gamma": 2, "alpha": 0.75, "serving": {"settle": 12, "settle_after": 6, "policy": gate} | ask}
     cache = speclab.serve(0.75, **ask)["cache_tokens"]
     config["serving"]["engine"] = {"cache_tokens": cache}
-    assert served(config)["latency mean"] == numbers(policy=gate, engine={"cache_tokens": cache})["gate"]["points"][0]["latency_mean"]
+    assert served(config)["latency mean"] == numbers(policy=gate, engine={"cache_tokens": cache})["gate"]
 
 
 def test_rates_that_differ_between_requests_make_the_best_gamma_longer():

@@ -16,7 +16,7 @@ from ..models import from_config
 Rows = npt.NDArray[np.float64]
 
 SCHEMES = ("Σ p q", "p(argmax q)", "Σ min(p, q)", "block")
-_RULES = dict(zip(SCHEMES, ("match", "match", "token", "block")))
+RULES = dict(zip(SCHEMES, ("match", "match", "token", "block")))
 
 
 def filtered(rows: Rows, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0) -> Rows:
@@ -33,7 +33,7 @@ def expected_steps(scheme: str, target: Rows, draft: Rows, gamma: int, tokens: i
     """Expected target steps for `tokens` tokens, by the token before them. Tokens drafted beyond the last one do not count."""
     if scheme == "p(argmax q)":
         draft = np.eye(len(draft))[draft.argmax(axis=1)]
-    return np.array(_core.expected_steps(np.ascontiguousarray(target), np.ascontiguousarray(draft), _RULES[scheme], gamma, tokens))
+    return np.array(_core.expected_steps(np.ascontiguousarray(target), np.ascontiguousarray(draft), RULES[scheme], gamma, tokens))
 
 
 def tokens_per_step(scheme: str, target: Rows, draft: Rows, gamma: int, tokens: int, before: int, first_by_prompt: bool) -> float:

@@ -45,7 +45,7 @@ ModelLogs read_sglang_log(const LogSource& source) {
     const bool counted = line.text.find(running) != std::string::npos;
     log.weights.push_back(counted ? std::max(static_cast<double>(count_after(line, running)), 1.0) : 1.0);
   }
-  if (source.options().drafted || log.gamma == 0) {
+  if (source.drafted() || log.gamma == 0) {
     log.gamma = static_cast<double>(
         drafted_option(source, "lines \"Decode batch\" without the server's arguments do not say"));
   }

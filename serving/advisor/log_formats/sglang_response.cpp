@@ -32,9 +32,9 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
     // The histogram ends at the longest round seen; the drafted tokens tell how long rounds were.
     const auto steps = std::accumulate(by_accepted.begin(), by_accepted.end(), std::uint64_t{0});
     if (steps == 0) return;
-    const std::uint64_t drafted = drafted_place              ? count_in(*drafted_place)
-                                  : source.options().drafted ? steps * drafted_option(source, "")
-                                                             : steps * (by_accepted.size() - 1);
+    const std::uint64_t drafted = drafted_place      ? count_in(*drafted_place)
+                                  : source.drafted() ? steps * drafted_option(source, "")
+                                                     : steps * (by_accepted.size() - 1);
     const std::uint64_t gamma = checked_draft(place.where, (drafted + steps - 1) / steps);
     if (by_accepted.size() < gamma + 1) by_accepted.resize(gamma + 1);
     log.add_histogram(place.where, by_accepted, drafted);

@@ -18,7 +18,7 @@ std::vector<LoggedRound> along_text(const TextLaw& law, int gamma, int rounds, s
   RequestAcceptance own = draws.begin(0);
   std::vector<LoggedRound> log;
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(rounds); ++i) {
-    const std::uint32_t accepted = draws.accepted(own, 0, i, static_cast<std::uint32_t>(gamma), 1);
+    const std::uint32_t accepted = draws.accepted(own, 0, i, static_cast<std::uint32_t>(gamma));
     draws.advance(own, 0, accepted + 1);
     log.push_back({gamma, static_cast<int>(accepted)});
   }

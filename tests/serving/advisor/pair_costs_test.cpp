@@ -77,7 +77,7 @@ TEST_CASE("options and keys of costs have the same values, ranges and defaults")
     CHECK(written(by_options(words)) == written(read(pair_costs_type(form), keys, "")));
   }
   CHECK_THROWS_WITH_AS(by_options({"--c=-1"}), "--c: -1 is not a number >= 0 and <= 1000", UsageError);
-  CHECK_THROWS_WITH_AS(by_options({"--devices=some"}),
+  CHECK_THROWS_WITH_AS(by_options({"--target=a", "--device=b", "--devices=some"}),
                        "--devices: \"some\" is not an integer >= 1 and <= 1024", UsageError);
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("rounds that depend on one another are planned along the text, but of 
   RequestAcceptance own = draws.begin(0);
   std::string text = "drafted,accepted\n";
   for (std::uint32_t i = 0; i < 20000; ++i) {
-    const std::uint32_t accepted = draws.accepted(own, 0, i, 7, 1);
+    const std::uint32_t accepted = draws.accepted(own, 0, i, 7);
     draws.advance(own, 0, accepted + 1);
     text += "7," + std::to_string(accepted) + "\n";
   }

@@ -5,10 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <random>
 
+#include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "tests/analysis/recorded/recorded_chain.hpp"
+#include "tests/bounds.hpp"
 
 using namespace speclab;
 
@@ -65,6 +68,45 @@ TEST_CASE("a text of the column's law fits, with bounds in their order") {
   CHECK(plan.positions.size() == static_cast<std::size_t>(*plan.optimal_gamma));
   CHECK(plan.sequence_findings.size() == 20);
   CHECK(terminal(recording_plan_text(plan)).find("WARNING") == std::string::npos);
+}
+
+TEST_CASE("intervals over few sequences say how seldom they hold where sequences are skewed") {
+  // A tenth of the sequences keep .3 of their tokens and the others .8, with a deviation of .03 each. Null:
+  // 95% intervals hold as often as the note says, within .05, which is four standard errors. Power: intervals
+  // that hold .95 of the time are rejected.
+  std::mt19937_64 random(test_seed(55));
+  std::normal_distribution<double> deviation(0, 0.03);
+  std::uniform_real_distribution<double> uniform;
+  const auto drawn = [&](std::size_t sequences) {
+    constexpr std::size_t tokens = 40;
+    Recording recording;
+    recording.target.assign(sequences * tokens, std::log(0.5));
+    recording.draft.resize(1);
+    for (std::size_t i = 0; i < sequences; ++i) {
+      const double keep = (uniform(random) < 0.1 ? 0.3 : 0.8) + deviation(random);
+      recording.draft[0].insert(recording.draft[0].end(), tokens, std::log(0.5 * std::min(keep, 1.0)));
+      recording.sequences.push_back({std::to_string(i), "", tokens * i, tokens});
+    }
+    return recording;
+  };
+  const auto covered = [&](std::size_t sequences) {
+    constexpr int repeats = 2000;
+    int holds = 0;
+    for (int i = 0; i < repeats; ++i) {
+      const Recording recording = drawn(sequences);
+      const Interval alpha = recorded_alpha(recording, recording.sequences, 0.95);
+      holds += alpha.low <= 0.75 && 0.75 <= alpha.high ? 1 : 0;
+    }
+    return static_cast<double>(holds) / repeats;
+  };
+  CHECK(std::abs(covered(8) - 0.58) < 0.05);
+  CHECK(std::abs(covered(20) - 0.88) < 0.05);
+  CHECK(covered(64) > 0.9);
+  const RecordingPlan few = plan_of(drawn(20));
+  REQUIRE(few.interval_note.has_value());
+  CHECK(few.interval_note->starts_with("over 20 sequences"));
+  CHECK(terminal(recording_plan_text(few)).find(*few.interval_note) != std::string::npos);
+  CHECK_FALSE(plan_of(drawn(32)).interval_note.has_value());
 }
 
 // Wrong uses.

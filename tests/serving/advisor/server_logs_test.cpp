@@ -151,11 +151,19 @@ TEST_CASE("logs of sums and means give the alpha of their mean length") {
 TEST_CASE("every format reads its own sample, and no other format takes it first") {
   for (const LogFormat& format : log_formats()) {
     CAPTURE(format.name);
-    LogOptions options{.drafted = 5};
+    LogOptions options;
     if (std::string(format.name) == "named_fields") {
       options.fields = {{"accepted", "usage.kept"}, {"drafted", "usage.draft"}, {"model", "model"}};
     }
-    const AcceptanceFile log = acceptance_in(format.sample, "sample", options);
+    const AcceptanceFile log = [&] {
+      try {
+        return acceptance_in(format.sample, "sample", options);
+      } catch (const UsageError& error) {
+        CHECK(std::string(error.what()).find("give --drafted N") != std::string::npos);
+        options.drafted = 5;
+        return acceptance_in(format.sample, "sample", options);
+      }
+    }();
     CHECK(log.format == format.name);
     CHECK(log.longest() > 0);
   }

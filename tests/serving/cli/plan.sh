@@ -66,7 +66,7 @@ expect 2 plan alpha 0.7 --target-times rounds_of.csv --draft-times draft.csv
 says err 'rounds_of.csv:1: column "step" is not known; expected the columns tokens, batch, ms'
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
 says err 'column "step" is not known'
-expect 2 plan load 0.7 --c 0.1 --target-times target.csv --trace rounds_of.csv
+expect 2 plan load 0.7 --c 0.1 --target-times target.csv --set serving.trace=rounds_of.csv
 says err 'rounds_of.csv:1: column "step" is not known; expected the columns seconds or TIMESTAMP'
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
@@ -93,8 +93,8 @@ python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']
 expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
 says out "largest batch"
 says out '"model": "meta-llama/Llama-3'
-expect 0 plan config "$source_dir/configs/paper/table2-4.json"
-says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
+expect 2 plan config "$source_dir/configs/paper/table2-4.json"
+says err "/cases: plan config takes one configuration"
 expect 0 plan config "$markov" --set simulation.length=500 --json --threads 1
 cp out plan_one
 python "assert data['alpha']['from'] == 'simulation' and data['log']['iid_rejected']" out
@@ -254,22 +254,23 @@ says out "By task"
 says out "prose"
 
 # The help of each way has at most a screen and a half, and names no option that only another way has.
-for way in alpha log recording config measure drafters load benchmark sampling tree list; do
+for way in alpha log recording config measure drafters load benchmark tree list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
   checks=$((checks + 1))
-  # A server under load needs more options than the others.
-  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 92 || echo 54) ]] || fail "plan $way --help has $(wc -l <out) lines"
+  [[ $(wc -l <out) -le 58 ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
 # A server under load with a draft device has the same numbers as its config.
-load=(plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 3 --output 40 --length-variation 0 --cache-tokens 400000 --max-gamma 2 --requests 20 --runs 2
-  --quiet --draft-budget 64)
-expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5
+server=()
+for key in output=40 length_variation=0 engine.cache_tokens=400000 requests=20 runs=2 engine.draft_budget=64; do server+=(--set "serving.$key"); done
+load=(plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 3 --max-gamma 2 --quiet "${server[@]}")
+ranks=(--set 'serving.draft_device={"rank_shares": [0.6, 0.2], "outcomes": 5}')
+expect 0 "${load[@]}" "${ranks[@]}"
 says out "draft device            drafts for the 5 likeliest outcomes of each sequence; after another all wait for drafts"
 says out "a draft run reads       64 tokens of a cache at most"
-expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5 --json
+expect 0 "${load[@]}" "${ranks[@]}" --json
 mv out plan.json
 cat >server.json <<'END'
 {"title": "server", "experiment": "serving", "seed": 1, "gamma": 2, "alpha": 0.75, "serving": {"requests_per_second": 3, "output": 40, "requests": 20, "settle": 4, "settle_after": 2,
@@ -278,61 +279,65 @@ cat >server.json <<'END'
 END
 expect 0 run server.json --out server
 python "import json
-planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 2')['points'][0]
-found = {one['name']: one['simulated'] for one in json.load(open('server/result.json'))['cells'][0]['serving']['numbers']}
-assert planned['latency_mean'] == found['latency mean'] and planned['ttft'] == found['TTFT p95']" plan.json
-expect 0 "${load[@]}" --draft-correlation 0.6
+planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 2')['points'][0]['numbers']
+assert planned == json.load(open('server/result.json'))['cells'][0]['serving']['numbers'] and len(planned) > 20" plan.json
+expect 0 "${load[@]}" --set serving.policy='{"kind": "adaptive", "correlation": 0.6}'
 says out "adaptive"
 expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
 says out "gate"
-expect 2 "${load[@]}" --draft-hit 0.5 --draft-correlation 0.6
+expect 2 "${load[@]}" --set serving.draft_device.hit=0.5 --set serving.policy='{"kind": "adaptive", "correlation": 0.6}'
 says err "/serving/policy: with a draft device only fixed gammas are simulated"
-expect 2 "${load[@]}" --draft-hit 0.5 --rank-shares 0.5
+expect 2 "${load[@]}" --set serving.draft_device='{"hit": 0.5, "rank_shares": [0.5]}'
 says err "give one of hit and rank_shares"
-expect 2 "${load[@]}" --outcomes 4
-says err "give one of hit and rank_shares"
-expect 2 "${load[@]}" --draft-hit 1.5
-says err "--draft-hit: 1.5 is not a number >= 0 and <= 1"
+expect 2 "${load[@]}" --set serving.draft_device.hit=1.5
+says err "/serving/draft_device/hit: 1.5 is not a number >= 0 and <= 1"
 expect 2 "${load[@]}" --set serving.engine.wake=2
 says err 'unknown key "wake" in serving engine; did you mean "wake_ms"?'
-expect 2 "${load[@]}" --rank-shares 0.2,0.3
+expect 2 "${load[@]}" --set 'serving.draft_device.rank_shares=[0.2, 0.3]'
 says err "0.3 is above the share before it, 0.2"
+expect 2 "${load[@]}" --devices 0
+says err "/serving/cost/devices: 0"
 
-# plan sampling, for tables, a config and recorded rows, gives closed forms where there are some.
-expect 0 plan sampling --target .5,.3,.2 --draft .4,.5,.1 --gamma 4 --temperature 0,1 --json
-python "rows = {(row['temperature'], row['draft'], row['rule']): row for row in data['rows']}
-assert data['exact'] and len(rows) == 6 + 9
-alpha = rows[1, 'as target', 'token']['acceptance']['value']
-assert abs(alpha - .8) < 1e-12 and abs(rows[1, 'as target', 'token']['tokens_per_target_step']['value'] - (1 - .8 ** 5) / .2) < 1e-9
-assert abs(rows[1, 'as target', 'match']['acceptance']['value'] - .37) < 1e-12
-assert rows[0, 'argmax', 'token']['acceptance']['value'] == 0 and rows[1, 'best', 'token']['acceptance']['value'] > .87" out
-expect 0 plan sampling "$source_dir/configs/exact_markov.json" --top-k 2 --draft-temperature 0.5 --out sampled
-says out "4 contexts, exactly"
-says out "at T, all tokens"
-says out "T' = 0.5"
-says sampled/report.html "Tokens per target step by how the draft samples"
-expect 0 plan sampling --target .5,.5 --draft .2,.8 --draft-temperature 0.5,0.5
-expect 0 plan sampling --recording "$source_dir/configs/recorded/austen_rows.jsonl" --temperature 0.6
-says out "64 recorded contexts"
-expect 0 plan sampling --target .3,.7 --draft .7,.3
-says err "warning: At the target's temperature 1 the best temperature of the draft is 20, the largest that was tried"
-expect 2 plan sampling
-says err "give a CONFIG.json, --recording FILE, or --target ROWS and --draft ROWS"
-expect 2 plan sampling --target .5,.5 --draft .2,.3,.5
-says err "--target has 2 tokens and --draft 3"
-expect 2 plan sampling --target .5,.5 --draft .2,.8 --temperature 1,-1
-says err "--temperature 1,-1: \"-1\"; expected numbers from 0 to 100"
-expect 2 plan sampling --target .5,.5 --draft .2,.8 --top-k 1.5
-says err "expected integers"
-expect 2 plan sampling "$source_dir/configs/exact_markov.json" --set sampling.temperature=0.5
-says err "/sampling: plan sampling varies sampling options itself"
-expect 2 plan sampling --recording "$source_dir/configs/recorded/austen.csv"
-expect 2 plan sampling --recording coins.csv --set gamma=3
-says err "--set does not go with --recording"
-expect 2 plan sampling "$source_dir/configs/exact_markov.json" --recording coins.csv
-says err "--recording does not go with a config"
-expect 2 plan sampling "$source_dir/configs/first.json" --sequences 100000 --tokens 100000 --gamma 64
-says err "give fewer --sequences or --tokens"
+# Options that the given costs or acceptance do not depend on are refused by name, by every way.
+printf 'drafted,accepted\n4,2\n4,4\n4,1\n' >rounds.csv
+for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2" "config $source_dir/configs/first.json" "drafters a:0.7:0.02"; do
+  c="--c 0.1"
+  [[ $way == drafters* ]] && c=""
+  for option in "dtype fp8" "devices 2" "bandwidth-efficiency 0.5" "flops-efficiency 0.5" "run-overhead-us 9" "layer-overhead-us 9" "reduce-latency-us 9" "routing-exponent 0.5"; do
+    expect 2 plan $way $c --$option
+    says err "--target: missing"
+  done
+  for option in "batch 8" "context 4096" "memory-share 0.5"; do
+    expect 2 plan $way $c --$option
+    says err "--${option% *}: c says nothing of batches, contexts and memory"
+  done
+done
+for way in "alpha 0.75" "log rounds.csv" "tree .6,.2"; do
+  expect $([[ $way == tree* ]] && echo 0 || echo 2) plan $way --c 0.1 --max-batch 9
+  expect 2 plan $way --c 0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 2
+  says err "--draft-devices: no draft model is given"
+  expect 2 plan $way --target-times turned.csv --draft-times draft.csv --memory-share 0.5
+  says err "--memory-share: only a --device has a memory to share"
+done
+expect 0 plan drafters a:0.7:llama-3.2-1b b:0.8:0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 1
+expect 2 plan log rounds.csv --c 0.1 --drafted 4
+says err "--drafted 4: rounds.csv (rounds_csv) says itself how many were drafted; leave it out"
+for option in "gamma 3" "output 9" "alpha-spread 0.2" "of-drafted 3"; do
+  expect 2 plan benchmark --difference 3 --deviation 40 --$option
+  says err "--${option% *}: --difference and --deviation are of times"
+done
+expect 2 plan measure "$source_dir/configs/neural_pair.json" --prompt Once
+says err "--prompt: the config has its own"
+expect 2 plan measure --target a.gguf --draft b.gguf --set gamma=3
+says err "--set: it changes a CONFIG.json"
+expect 2 plan tree .6,.2 --c 0.1 --confidence 0.9
+says err "confidence"
+expect 2 "${load[@]}" --set serving.burst_seconds=3
+says err "/serving/burst_seconds: there are no bursts"
+expect 2 plan load --of-drafted 3 --set serving.acceptance='{"kind": "rate", "rate": 0.7}' "${on_device[@]}"
+says err "--of-drafted: no ALPHA is given"
+expect 2 plan load 0.7 --c 0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --set serving.engine.draft_budget=64
+says err "the time of this draft does not depend on its cache"
 
 # If memory is too small, the output says so first, has no settings, and the exit code is 1.
 expect 1 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 1 --out small
@@ -394,10 +399,10 @@ expect 0 plan log blocks.csv $block
 says out "tokens in one run"
 expect 0 plan recording coins.csv --cut $block --json
 python "assert data['drafted_in_one_run'] <= 15" out
-expect 0 plan load 0.8 $block --rate 20 --requests 60 --runs 2 --max-gamma 12 --json
+expect 0 plan load 0.8 $block --rate 20 --set serving.requests=60 --set serving.runs=2 --max-gamma 12 --json
 python "names = [one['name'] for one in data['policies']]
 assert 'γ = 12' in names and not any('SGLang' in name for name in names)" out
-expect 2 plan load 0.8 $block --rate 20 --draft-hit 0.9
+expect 2 plan load 0.8 $block --rate 20 --set serving.draft_device.hit=0.9
 says err "dflash drafts from the target's states"
 expect 2 plan alpha 0.8 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --method dflash
 says err "is a model of its own; give the config.json of the head"

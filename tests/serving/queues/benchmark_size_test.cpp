@@ -17,7 +17,7 @@ double played(const AcceptanceDraws& draws, std::uint32_t request, std::uint32_t
   RequestAcceptance own = draws.begin(request);
   std::uint32_t out = 1;
   std::uint32_t rounds = 0;
-  while (out < output) out += draws.accepted(own, request, rounds++, gamma, 1) + 1;
+  while (out < output) out += draws.accepted(own, request, rounds++, gamma) + 1;
   return static_cast<double>(rounds) / (output - 1);
 }
 

@@ -24,7 +24,7 @@ Rounds play(const AcceptanceLaw& law, std::uint32_t gamma, std::uint32_t request
     RequestAcceptance own = draws.begin(request);
     double sum = 0;
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      const std::uint32_t accepted = draws.accepted(own, request, round, gamma, 1);
+      const std::uint32_t accepted = draws.accepted(own, request, round, gamma);
       draws.advance(own, request, accepted + 1);
       sum += accepted;
       out.first += accepted > 0 ? 1 : 0;

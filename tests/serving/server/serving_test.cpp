@@ -268,20 +268,6 @@ TEST_CASE("a request that can never fit is refused") {
   CHECK_THROWS_AS(serve(options, crowd, {500, 0, 0}, 9), std::invalid_argument);
 }
 
-TEST_CASE("a draft that is not kept up loses acceptance after a gap") {
-  ServerOptions options = one_by_one(0, iid_law(0.9));
-  // Contexts of up to 60 tokens are decoded without drafts, and longer ones with drafts.
-  options.policy = GammaTable{{{1, 60, 0}, {1, 0, 4}}};
-  const RequestStream stream{ClosedLoop{1}, FixedLength{10}, FixedLength{200}};
-  const auto rate = [&] {
-    const ServingRun run = serve(options, stream, {400, 0, 0}, 7);
-    return static_cast<double>(run.totals.accepted) / static_cast<double>(run.totals.drafted);
-  };
-  const double fresh = rate();
-  options.engine.stale = {0.5, 100};
-  CHECK(rate() < 0.95 * fresh);
-}
-
 TEST_CASE("a gate that has shut stays shut, and tiers follow what is accepted") {
   ServerOptions options = one_by_one(0, iid_law(0.1));
   const RequestStream stream{ClosedLoop{1}, FixedLength{10}, FixedLength{50}};

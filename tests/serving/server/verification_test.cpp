@@ -90,8 +90,8 @@ TEST_CASE("a confidence is the probability of acceptance, of every length") {
     std::vector<double> variances(block * 4);
     std::vector<double> survival(block);
     for (std::uint32_t round = 0; round < 100000; ++round) {
-      const std::uint32_t accepted = draws.accepted({}, 0, round, block, 1);
-      confidences.survival(test_seed(82), 0, round, draws.accepted({}, 0, round + shift, block, 1), survival);
+      const std::uint32_t accepted = draws.accepted({}, 0, round, block);
+      confidences.survival(test_seed(82), 0, round, draws.accepted({}, 0, round + shift, block), survival);
       for (std::uint32_t j = 0; j < block; ++j) {
         const std::size_t bin = j * 4 + static_cast<std::size_t>(std::min(3.0, 4 * survival[j]));
         sums[bin] += (accepted > j ? 1 : 0) - survival[j];

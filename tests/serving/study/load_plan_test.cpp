@@ -52,6 +52,12 @@ const LoadPoint& point(const LoadPlan& plan, const std::string& policy, std::siz
   throw std::logic_error(policy);
 }
 
+double number(const LoadPoint& point, const std::string& name) {
+  const Interval* found = simulated(point, name);
+  REQUIRE(found != nullptr);
+  return found->estimate;
+}
+
 }  // namespace
 
 TEST_CASE("a server that is nearly idle has the latencies of its costs") {
@@ -62,15 +68,15 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
   const double step = 10 + 0.05;
   const double first = 10 + 0.05 * 50;
   const LoadPoint& plain = point(plan, "plain", 0);
-  CHECK(plain.latency_mean->estimate == doctest::Approx(first + 39 * step).epsilon(1e-3));
-  CHECK(plain.ttft->estimate == doctest::Approx(first).epsilon(1e-3));
-  CHECK(plain.tpot->estimate == doctest::Approx(step).epsilon(1e-3));
-  CHECK(plain.gap->estimate == doctest::Approx(step).epsilon(0.011));
-  CHECK(plain.gamma == 0);
+  CHECK(number(plain, "latency mean") == doctest::Approx(first + 39 * step).epsilon(1e-3));
+  CHECK(number(plain, "TTFT p95") == doctest::Approx(first).epsilon(1e-3));
+  CHECK(number(plain, "TPOT p95") == doctest::Approx(step).epsilon(1e-3));
+  CHECK(number(plain, "ITL p95") == doctest::Approx(step).epsilon(0.011));
+  CHECK(number(plain, "drafted") == 0);
   // With speculation a round takes 10 + .05 * 4 + 3 * .501 and emits (1 - .8^4) / .2 tokens on average.
   const LoadPoint& three = point(plan, "γ = 3", 0);
-  CHECK(three.accepted == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
-  CHECK(three.tpot->estimate < 0.6 * step);
+  CHECK(number(three, "accepted") == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
+  CHECK(number(three, "TPOT p95") < 0.6 * step);
   CHECK(three.over_plain->high < 0);
   CHECK(plan.best.front().policy.rfind("plain", 0) != 0);
   CHECK_FALSE(plan.off_from);
@@ -102,7 +108,7 @@ TEST_CASE("plans of neighbouring seeds share no run") {
       sum += latency;
     }
     question.seed = seed;
-    CHECK(point(*plan_load(question, {}), "plain", 0).latency_mean->estimate == doctest::Approx(sum / 2));
+    CHECK(number(point(*plan_load(question, {}), "plain", 0), "latency mean") == doctest::Approx(sum / 2));
   }
   CHECK(latencies.size() == 6);
 }
@@ -117,9 +123,9 @@ TEST_CASE("adaptive verification is simulated where its confidences are describe
         read(kind_of(step_policy_family()), Json{{"kind", "adaptive"}, {"correlation", correlation}},
              "/serving/policy");
     const LoadPlan plan = *plan_load(question, {});
-    CHECK(point(plan, "adaptive", 0).gamma == 5);
-    return std::pair{point(plan, "adaptive", 0).latency_mean->estimate,
-                     point(plan, "γ = 5", 0).latency_mean->estimate};
+    CHECK(number(point(plan, "adaptive", 0), "drafted") == 5);
+    return std::pair{number(point(plan, "adaptive", 0), "latency mean"),
+                     number(point(plan, "γ = 5", 0), "latency mean")};
   };
   const auto [adaptive, fixed] = latency(0);
   CHECK(adaptive == doctest::Approx(fixed).epsilon(1e-12));
@@ -145,14 +151,32 @@ TEST_CASE("the capacity is that of a full server, and a rate beyond it is overlo
   const LoadPlan plan = *plan_load(question, {});
   // A request takes 50 + 39 positions of a millisecond each.
   CHECK(plan.policies.front().capacity == doctest::Approx(1000.0 / 89).epsilon(0.03));
-  CHECK(point(plan, "plain", 2).overloaded);
-  CHECK_FALSE(point(plan, "plain", 2).latency_mean);
-  CHECK_FALSE(point(plan, "plain", 1).overloaded);
-  CHECK(point(plan, "plain", 0).utilisation == doctest::Approx(2 * 0.089).epsilon(0.15));
+  CHECK(point(plan, "plain", 2).state == overloaded_state);
+  CHECK(simulated(point(plan, "plain", 2), "latency mean") == nullptr);
+  CHECK_FALSE(point(plan, "plain", 1).state);
+  CHECK(number(point(plan, "plain", 0), "utilisation") == doctest::Approx(2 * 0.089).epsilon(0.15));
   CHECK(plan.off_from == 2);
   CHECK(plan.settings.empty());
   CHECK(plan.best[2].policy.empty());
   CHECK(terminal(load_text(plan)).find("Do not speculate") != std::string::npos);
+}
+
+TEST_CASE("runs that are too short say so, and no policy is the best by them") {
+  // A request takes longer than the ten measured ones take to arrive, and none comes before them.
+  LoadQuestion question = small_question();
+  question.server.requests = 10;
+  question.server.settle = 0;
+  question.server.settle_after = 20;
+  question.server.output = 2000;
+  question.server.runs = 16;
+  question.server.engine.max_sequences = 512;
+  question.rates = {3};
+  const LoadPlan plan = *plan_load(question, {});
+  CHECK(point(plan, "plain", 0).state == too_short_state);
+  CHECK(simulated(point(plan, "plain", 0), "latency mean") == nullptr);
+  CHECK(plan.best.front().policy.empty());
+  CHECK_FALSE(plan.off_from);
+  CHECK(terminal(load_text(plan)).find("every policy is too short") != std::string::npos);
 }
 
 TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") {
@@ -163,10 +187,10 @@ TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") 
   question.server.burst_seconds = 2;
   question.server.ttft_ms = 60;
   const LoadPlan bursts = *plan_load(question, {});
-  CHECK(point(bursts, "plain", 0).ttft->estimate > 1.3 * point(even, "plain", 0).ttft->estimate);
-  CHECK_FALSE(point(even, "plain", 0).kept);
-  CHECK(point(bursts, "plain", 0).kept->estimate < 1);
-  CHECK(point(bursts, "plain", 0).kept->estimate > 0.3);
+  CHECK(number(point(bursts, "plain", 0), "TTFT p95") > 1.3 * number(point(even, "plain", 0), "TTFT p95"));
+  CHECK(simulated(point(even, "plain", 0), "targets kept") == nullptr);
+  CHECK(number(point(bursts, "plain", 0), "targets kept") < 1);
+  CHECK(number(point(bursts, "plain", 0), "targets kept") > 0.3);
 }
 
 TEST_CASE("the highest rate that keeps targets does so below it and not above") {
@@ -186,7 +210,7 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
       near.rates = {rate};
       const LoadPlan there = *plan_load(near, {});
       CHECK_FALSE(there.policies.front().highest);
-      return point(there, name, 0).kept->estimate;
+      return number(point(there, name, 0), "targets kept");
     };
     CHECK(kept_at(0.93 * policy->highest->low) > 0.95);
     CHECK(kept_at(1.07 * policy->highest->high) < 0.95);

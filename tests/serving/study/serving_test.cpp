@@ -56,6 +56,12 @@ TEST_CASE("a closed network without drafts is its own arithmetic, and what was m
   CHECK(number(cell, "TPOT mean").simulated->estimate == doctest::Approx(4));
   CHECK(number(cell, "ITL mean").simulated->estimate == doctest::Approx(4));
   CHECK(number(cell, "running").simulated->estimate == doctest::Approx(8));
+  // Time before a queue delays the first token and nothing after it.
+  const CellResult far =
+      served_cell(served_config(R"({"gamma": 0, "serving": {"engine": {"front_ms": 7}}})"));
+  CHECK(number(far, "TTFT mean").simulated->estimate == doctest::Approx(10 + 7));
+  CHECK(number(far, "latency mean").simulated->estimate == doctest::Approx(50 + 7));
+  CHECK(number(far, "TPOT mean").simulated->estimate == doctest::Approx(4));
   const RunResult run = run_of(served_config(R"({"serving": {"measured": {"accepted": 2}}})"));
   const std::string csv = csv_of(run.result, run.timings);
   CHECK(csv.find("number,simulated,simulated_low,simulated_high,measured,error_percent") !=

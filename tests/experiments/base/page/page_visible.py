@@ -57,8 +57,7 @@ pages = {
     "claims": ["claims"],
     "plan": ["plan", "alpha", "0.75", "--alpha-se", "0.02", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device",
              "h100-sxm", "--devices", "4"],
-    "plan_load": ["plan", "load", "0.75", "--target", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--requests", "100"],
-    "plan_cases": ["plan", "config", "configs/paper/table2-4.json"],
+    "plan_load": ["plan", "load", "0.75", "--target", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--set", "serving.requests=100"],
 }
 
 # These pages have every kind of figure. The others, with the same script and style, are not tested on phones or in dark mode.

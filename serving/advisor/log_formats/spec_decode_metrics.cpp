@@ -1,5 +1,7 @@
-#include "serving/advisor/spec_decode_page.hpp"
-
+// Reads counters of speculative decoding on a page of /metrics of vLLM, or of llama-server (--metrics), which
+// has them under another prefix: rounds, drafted tokens, and how many rounds accepted each position, by the
+// label model_name and summed over engines.
+#include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 
 namespace speclab {
@@ -35,8 +37,6 @@ ModelLog log_of(const SpecDecodeCounters& counters, const std::string& where, st
   return log;
 }
 
-}  // namespace
-
 ModelLogs read_spec_decode_page(const LogSource& source, std::string_view prefix) {
   std::map<std::string, SpecDecodeCounters> models;
   for (const PrometheusSample& sample : prometheus_samples(source, fmt::format("{}spec_decode", prefix))) {
@@ -55,6 +55,34 @@ ModelLogs read_spec_decode_page(const LogSource& source, std::string_view prefix
   ModelLogs logs;
   for (const auto& [model, counters] : models) logs[model] = log_of(counters, source.name(), prefix);
   return logs;
+}
+
+}  // namespace
+
+LogFormat vllm_metrics_log_format() {
+  return {"vllm_metrics",
+          "vLLM",
+          "A page of /metrics; with --since, only counts after an earlier page.",
+          "vllm:spec_decode_num_drafts_total{model_name=\"m\"} 4.0\n"
+          "vllm:spec_decode_num_draft_tokens_total{model_name=\"m\"} 8.0\n"
+          "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"0\"} 3.0\n"
+          "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"1\"} 2.0\n",
+          "https://docs.vllm.ai/en/latest/usage/metrics.html",
+          [](const LogSource& source) { return no_sample(source, "vllm:"); },
+          [](const LogSource& source) { return read_spec_decode_page(source, "vllm:"); }};
+}
+
+LogFormat llama_metrics_log_format() {
+  return {"llama_metrics",
+          "llama.cpp",
+          "A page of llama-server's /metrics (--metrics); with --since, only counts after an earlier page.",
+          "llamacpp:spec_decode_num_drafts_total 4\n"
+          "llamacpp:spec_decode_num_draft_tokens_total 8\n"
+          "llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position=\"0\"} 3\n"
+          "llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 2\n",
+          "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+          [](const LogSource& source) { return no_sample(source, "llamacpp:"); },
+          [](const LogSource& source) { return read_spec_decode_page(source, "llamacpp:"); }};
 }
 
 }  // namespace speclab
