@@ -8,7 +8,7 @@
 // "FastTrack", with epochs that a block's threads share, since all of them pass each barrier.) A block of a
 // cluster must also have started before another touches its shared memory, and must not have ended.
 //
-// Code that is compiled to report accesses (tests/kernels/races) reports them; the emulator reports
+// Code that is compiled to report accesses (told_accesses.cpp) reports them; the emulator reports
 // everything else.
 #pragma once
 
