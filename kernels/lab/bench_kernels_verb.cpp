@@ -84,10 +84,8 @@ void show(const Report& report, const Values& values) {
   if (values.has("out")) {
     const std::filesystem::path out = values.text("out");
     write_file_atomically(out / "result.json", json + "\n");
-    if constexpr (std::is_same_v<Report, KernelReport>) {
+    if constexpr (std::is_same_v<Report, KernelReport>)
       write_file_atomically(out / "results.csv", kernel_csv(report));
-      write_file_atomically(out / "table.md", kernel_markdown(report));
-    }
   }
   if (values.has("json")) {
     fmt::print("{}\n", json);
@@ -156,8 +154,8 @@ trees, of which gamma counts nodes (26 and 60 along that axis) and all requests 
 likeliest nodes. Rows of cut-offs and trees are peaked, as after text; those of chains are flat.
 
 --dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes
-of each implementation in an emulator against the reference. With --out: result.json, and of
-measurements results.csv and a short table for documents (table.md).
+of each implementation in an emulator against the reference. With --out: result.json, and
+results.csv for measurements.
 Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad input
 and without a GPU, 130 interrupted.)",
       .examples = R"(  speclab bench kernels --out kernels/results/my-gpu
