@@ -11,7 +11,7 @@ from typing import Any
 
 from .._results import Findings
 from . import names
-from ._audit import audit, controls, pair
+from ._audit import audit, pair
 from ._clock import time_pair
 from ._greedy_audit import GreedyAudit, audit_greedy
 from ._pairs import audit_pair
@@ -52,7 +52,6 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--environments", default="build/engines", help="folder of the engines' environments (default %(default)s)")
     parser.add_argument("--install", action="append", default=[], metavar="NAME", help="make an engine's environment there, and end")
     parser.add_argument("--models", metavar="FOLDER", help="write the pair as models for engines into a folder, and end")
-    parser.add_argument("--controls", type=int, metavar="N", help="test whether the p-values of N tests of plain decoding against itself are uniform, and end")
     parser.add_argument("--show", nargs="+", metavar="FOLDER", help="print the tables of the results in these folders, and end")
     parser.add_argument("--into", metavar="FOLDER", help="with --show: write the results together into this folder")
     given = parser.parse_args(words)
@@ -107,11 +106,6 @@ def _run(given: argparse.Namespace) -> int:
         from ._table_models import write_models
 
         write_models(pair(given.config), pathlib.Path(given.models))
-        return 0
-    if given.controls:
-        for name in given.engines.split(","):
-            _, distance, p = controls(name, count=given.controls, sequences=given.sequences or 1000, seed=given.seed, environments=given.environments)
-            print(f"{name}: {given.controls} controls, Kolmogorov-Smirnov distance from uniform {distance:.4f}, p = {p:.3g}")
         return 0
     if given.pair:
         if given.greedy and given.clock:
