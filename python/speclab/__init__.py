@@ -5,7 +5,7 @@
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
-  `audit_pair`, `time_pair`;
+  `audit_pair`;
 - a server under load: `serve`; how its draft should sample: `draft_sampling`;
 - numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
@@ -41,7 +41,6 @@ from ._theory import (
     speedup,
 )
 from .engines._audit import audit
-from .engines._clock import PairClock, time_pair
 from .engines._greedy_audit import GreedyAudit, audit_greedy
 from .engines._pairs import PairAudit, audit_pair
 from .engines._process import EngineError
@@ -70,7 +69,6 @@ __all__ = [
     "OptimalGamma",
     "Optimum",
     "PairAudit",
-    "PairClock",
     "Proof",
     "RecordedSequence",
     "Recording",
@@ -116,6 +114,5 @@ __all__ = [
     "simulate",
     "speedup",
     "sweep",
-    "time_pair",
     "verify",
 ]

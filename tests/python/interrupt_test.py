@@ -36,7 +36,6 @@ SHORT = {
     "audit": "waits for an engine's process; engines_test.py interrupts it",
     "audit_greedy": "the same",
     "audit_pair": "the same",
-    "time_pair": "the same",
     "check_sampler": "calls the user's sampler, whose own Ctrl-C it is",
     "read_recording": "`plan` reads one",
     "claims": "a tenth of a second for all",

@@ -12,7 +12,6 @@ from typing import Any
 from .._results import Findings
 from . import names
 from ._audit import audit, pair
-from ._clock import time_pair
 from ._greedy_audit import GreedyAudit, audit_greedy
 from ._pairs import audit_pair
 from ._process import ALONE, EngineError
@@ -38,15 +37,13 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--config", help="tables of another pair of models, as in configs/audit_engine.json")
     parser.add_argument("--pair", metavar="CONFIG", help="tokens per target step on the models of a config, GGUF files, beside lossless schemes, and end")
     parser.add_argument("--greedy", action="store_true", help="with --pair: temperature 0; are texts that differ from plain decoding's near ties?")
-    parser.add_argument("--clock", action="store_true", help="with --pair: speedups by the clock at γ of 0 to 6 and 1, 4 and 16 texts at once, beside predicted ones")
-    parser.add_argument("--temperatures", metavar="LIST", help="with --pair (default 0.7,1; with --clock 1, and one alone)")
+    parser.add_argument("--temperatures", metavar="LIST", default="0.7,1", help="with --pair (default %(default)s)")
     parser.add_argument("--gamma", type=int, default=3, help="with --pair: drafted tokens (default %(default)s)")
     parser.add_argument("--prompt", default="0", metavar="IDS", help="ids before the text, with commas (default %(default)s)")
     parser.add_argument("--settings", default="", metavar="TEXT", help="only settings whose label has this text")
     parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
     parser.add_argument("--long", type=int, help="sequences of 192 tokens, instead of the engine's own number")
-    parser.add_argument("--tokens", type=int, help="with --pair: of each sequence, instead of 192, 64 (--greedy) or 96 (--clock)")
-    parser.add_argument("--repeats", type=int, default=5, help="with --clock (default %(default)s)")
+    parser.add_argument("--tokens", type=int, help="with --pair: of each sequence, instead of 192, or 64 with --greedy")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--level", type=float, default=1e-6, help="chance of a false alarm about an engine (default %(default)s)")
     parser.add_argument("--environments", default="build/engines", help="folder of the engines' environments (default %(default)s)")
@@ -65,14 +62,6 @@ def main(words: list[str] | None = None) -> int:
         return 2
 
 
-def temperatures_of(given: argparse.Namespace, otherwise: str) -> list[float]:
-    words = otherwise if given.temperatures is None else given.temperatures
-    try:
-        return [float(word) for word in words.split(",")]
-    except ValueError:
-        raise ValueError(f"--temperatures {words}: expected numbers with commas, such as 0.7,1") from None
-
-
 def on_pair(given: argparse.Namespace) -> int:
     engines = names() if given.engines == "all" else given.engines.split(",")
     common: dict[str, Any] = {"seed": given.seed, "environments": given.environments, "progress": sys.stderr.isatty(),
@@ -83,17 +72,16 @@ def on_pair(given: argparse.Namespace) -> int:
         common["tokens"] = given.tokens
     if given.greedy:
         found: Findings = audit_greedy(engines, given.pair, settings=given.settings, level=given.level, **common)
-    elif given.clock:
-        temperatures = temperatures_of(given, "1")
-        if len(temperatures) > 1:
-            raise ValueError(f"--temperatures {given.temperatures}: with --clock one alone")
-        found = time_pair(engines, given.pair, temperature=temperatures[0], repeats=given.repeats, out=given.out, **common)
     else:
-        found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures_of(given, "0.7,1"), **common)
+        try:
+            temperatures = [float(word) for word in given.temperatures.split(",")]
+        except ValueError:
+            raise ValueError(f"--temperatures {given.temperatures}: expected numbers with commas, such as 0.7,1") from None
+        found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures, **common)
     print(found, end="")
     folder = pathlib.Path(given.out)
     folder.mkdir(parents=True, exist_ok=True)
-    name = "greedy" if given.greedy else "clock" if given.clock else "pair"
+    name = "greedy" if given.greedy else "pair"
     (folder / f"{name}.json").write_text(json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 1 if isinstance(found, GreedyAudit) and (found.different or found.failed) else 0
 
@@ -108,12 +96,9 @@ def _run(given: argparse.Namespace) -> int:
         write_models(pair(given.config), pathlib.Path(given.models))
         return 0
     if given.pair:
-        if given.greedy and given.clock:
-            raise ValueError("--greedy and --clock: one of them")
         return on_pair(given)
-    for option in ("greedy", "clock"):
-        if getattr(given, option):
-            raise ValueError(f"--{option}: goes with --pair CONFIG")
+    if given.greedy:
+        raise ValueError("--greedy: goes with --pair CONFIG")
     if given.show:
         return show([Audit.load(folder) for folder in given.show], given.into)
     if given.into:

@@ -22,7 +22,6 @@ class Way:
 
     name: str
     sentence: str  #: what is drafted, and how the engine says that it verifies
-    scheme: str = ""  #: by which it accepts at temperature 1: of _acceptance.SCHEMES, or the name of a rule of speclab
     lookup: bool = False  #: drafts from the text so far, without a draft model
     draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that the draft's rows get, too
     draft_top_k: int = 0  #: the draft proposes from so many of its likeliest tokens, whatever is asked for; 0: from all
@@ -83,7 +82,6 @@ class Engine:
     sequences: int = 20_000  #: of an audit's setting
     long: int = 200  #: long sequences
     slots: int = 1  #: sequences decoded at once
-    fewer: bool = False  #: `decode` may be asked for fewer at once than `load` was, so that one process is timed at several numbers
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
     ends: bool = False  #: the adapter heeds Settings.ends
     folders: bool = False  #: reads target/ and draft/, not the GGUF files
