@@ -12,7 +12,7 @@ import sys
 import speclab
 
 GROUPS = {
-    "Configs": ["run", "sweep", "compare", "exact", "Result", "Findings", "ConfigError"],
+    "Configs": ["run", "sweep", "exact", "Result", "Findings", "ConfigError"],
     "Rules": ["prove", "Proof", "Counterexample", "optimum", "Optimum", "compare_rules", "RuleComparison", "rule", "drafter", "rule_names"],
     "Decoding": ["simulate", "Simulation", "sample", "verify", "Verdicts", "models"],
     "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law", "greedy_check", "GreedyCheck", "greedy_rounds", "GreedyRounds", "flips", "Flips"],

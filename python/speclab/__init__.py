@@ -1,6 +1,6 @@
 """speclab: a laboratory for speculative decoding.
 
-- configs: `run`, `sweep`, `compare`, `exact`, `check`, `prove`, `plan` and `predict` are the verbs of the program of the same
+- configs: `run`, `sweep`, `exact`, `check`, `prove`, `plan` and `predict` are the verbs of the program of the same
   names, on dicts;
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
@@ -17,7 +17,7 @@ from . import _core, models
 from ._errors import ConfigError
 from ._interval import Interval
 from ._results import Findings, Result
-from ._configs import compare, exact, run, sweep
+from ._configs import exact, run, sweep
 from ._plan import plan
 from ._claims import Claims, claims
 from ._sampling import SamplingPlan, draft_sampling
@@ -87,7 +87,6 @@ __all__ = [
     "check",
     "check_sampler",
     "claims",
-    "compare",
     "compare_rules",
     "draft_sampling",
     "drafter",

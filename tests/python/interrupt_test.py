@@ -31,7 +31,6 @@ SHORT = {
     "rule_names": "names",
     "drafter": "describes a function",
     "compare_rules": "one `prove` after the other",
-    "compare": "`run` of a config of that experiment",
     "law": "at most 100,000 sequences",
     "audit": "waits for an engine's process; engines_test.py interrupts it",
     "audit_greedy": "the same",
