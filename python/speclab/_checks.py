@@ -13,9 +13,9 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import ArrayLike, MOST_TOKENS, integer, number, table, tokens
 from ._configs import ConfigLike, config_text
-from ._html import Shown
 from ._progress import Progress, reporter
 from ._proofs import MOST_GAMMA
+from ._results import Shown
 from ._simulate import MOST_SEED, sample
 from .models import Model, ModelLike, as_core, same_vocab
 

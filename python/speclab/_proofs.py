@@ -11,8 +11,8 @@ from typing import Any, Union
 from . import _core
 from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
-from ._html import Shown
 from ._progress import Progress, reporter
+from ._results import Shown
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
 from .models import ModelLike, as_exact, same_vocab

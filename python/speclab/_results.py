@@ -8,10 +8,17 @@ import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from . import _core
-from ._html import Shown
+
+
+class Shown:
+    """A result that a notebook shows as its text."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 class Findings(Shown, Mapping[str, Any]):

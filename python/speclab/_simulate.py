@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import MOST_GAMMA, MOST_SEED, integer, number
-from ._html import Shown
 from ._interval import Interval
 from ._progress import reporter
+from ._results import Shown
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, same_vocab
 

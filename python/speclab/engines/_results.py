@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from .. import _core
-from .._html import Shown
 from .._interval import Interval
+from .._results import Shown
 from ._acceptance import SCHEMES
 
 
