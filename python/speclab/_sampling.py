@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from ._arrays import ArrayLike, number, table
+from ._arrays import ArrayLike, table
 from ._configs import ConfigLike
 from ._errors import ConfigError
 from ._plan import Path, answer_of, option_word
@@ -17,8 +17,6 @@ from ._results import Findings, with_bounds
 
 #: One number, or several.
 Numbers = Union[float, Sequence[float]]
-
-_INTEGERS = ("gamma", "sequences", "tokens", "seed", "threads")
 
 
 class SamplingPlan(Findings):
@@ -79,9 +77,9 @@ def draft_sampling(
         raise ConfigError("draft_sampling: give rows of both models, target and draft")
     if [target is None, config is None, recording is None].count(False) != 1:
         raise ConfigError("draft_sampling: give target and draft, or config, or recording")
-    words = [_word(name, value) for name, value in given.items()]
+    words = [option_word(name, value) for name, value in given.items()]
     if recording is not None:
-        return SamplingPlan(*answer_of("sampling", [option_word("recording", recording, (), 0), *words], []))
+        return SamplingPlan(*answer_of("sampling", [option_word("recording", recording), *words], []))
     if isinstance(config, (str, os.PathLike)):
         return SamplingPlan(*answer_of("sampling", words, [os.fsdecode(config)]))
     document = dict(config) if config is not None else _pair(target, draft)
@@ -99,12 +97,3 @@ def _pair(target: ArrayLike, draft: ArrayLike) -> Mapping[str, Any]:
     for name, rows in (("target", target), ("draft", draft)):
         models[name] = {"kind": "table", "rows": table(rows, name).tolist()}
     return {"title": "Two tables", "models": models}
-
-
-def _word(name: str, value: Any) -> str:
-    option = "--" + name.replace("_", "-")
-    if name in ("temperature", "top_k", "top_p", "draft_temperature"):
-        several = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-        numbers = [number(one, f"{name}[{i}]", 0, 1e300) for i, one in enumerate(several)]
-        return f"{option}={','.join(repr(int(one)) if one == int(one) else repr(one) for one in numbers)}"
-    return option_word(name, value, _INTEGERS, 10**15)
