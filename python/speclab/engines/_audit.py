@@ -26,7 +26,7 @@ from ._acceptance import SCHEMES, filtered, measured, tokens_per_step
 from ._engine import Engine, Settings
 from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
-from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
+from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Unit, units_of
 from ._table_models import CONTEXT, ending, tables, write_models, write_whole
 
 PAIR = pathlib.Path(__file__).resolve().parent / "audit_engine.json"
