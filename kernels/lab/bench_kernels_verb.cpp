@@ -84,10 +84,8 @@ void show(const Report& report, const Values& values) {
   if (values.has("out")) {
     const std::filesystem::path out = values.text("out");
     write_file_atomically(out / "result.json", json + "\n");
-    if constexpr (std::is_same_v<Report, KernelReport>) {
+    if constexpr (std::is_same_v<Report, KernelReport>)
       write_file_atomically(out / "results.csv", kernel_csv(report));
-      write_file_atomically(out / "table.md", kernel_markdown(report));
-    }
   }
   if (values.has("json")) {
     fmt::print("{}\n", json);
@@ -155,7 +153,7 @@ do not fit into the device's memory are listed as left out.
 A tree has gamma nodes (26 and 60 on that axis); all requests share one tree of the likeliest nodes.
 Rows of cut-offs and trees are as peaked as in text, rows of chains are flat.
 
---out writes result.json and, after a measurement, results.csv and a short table (table.md).
+--out writes result.json and, after a measurement, results.csv.
 Exit code: 0; 1 if CUDA fails at some size, or a dry run finds something invalid; 2 for bad input or
 without a GPU; 130 after an interrupt.)",
       .examples = R"(  speclab bench kernels --out kernels/results/my-gpu

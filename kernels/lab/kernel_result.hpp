@@ -1,5 +1,5 @@
-// The results of `speclab bench kernels` and of its dry run, as structs from which JSON, tables, figures and
-// Markdown are made.
+// The results of `speclab bench kernels` and of its dry run, as structs from which JSON, tables and CSV and
+// are made.
 #pragma once
 
 #include <cstdint>

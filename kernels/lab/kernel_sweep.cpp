@@ -46,7 +46,7 @@ BenchShape with(BenchShape shape, std::int32_t BenchShape::*which, std::int32_t 
 }
 
 void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points) {
-  const BenchShape centre = centre_shape(workload);
+  const BenchShape centre{32, info_of(workload).centre_gamma, 128256, Dtype::bf16, workload};
   const std::span<const std::int32_t> gamma_axis = info_of(workload).gammas;
   constexpr double centre_alpha = 0.7;
   const bool has_centre =
@@ -85,10 +85,6 @@ std::vector<BenchShape> all_sizes(KernelWorkload workload) {
 }
 
 }  // namespace
-
-BenchShape centre_shape(KernelWorkload workload) {
-  return {32, info_of(workload).centre_gamma, 128256, Dtype::bf16, workload};
-}
 
 std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
   Points points;

@@ -26,11 +26,8 @@ struct KernelSweep {
   std::vector<double> alphas{0.3, 0.7, 0.9};
 };
 
-/// Returns the shape where the axes cross: 32 requests, the workload's gamma (4 for chains, 26 for trees), a
-/// vocabulary of 128,256. Alpha there is 0.7, or the first one.
-BenchShape centre_shape(KernelWorkload workload = KernelWorkload::chains);
-
 /// Returns the points of a sweep. For each workload `axes` has the sizes along requests, gamma and vocabulary
+/// through a centre (32 requests, gamma 4 or trees of 26 nodes, 128,256 ids, alpha 0.7 or the first one)
 /// and the corners of {1, 256} x {least, largest gamma} x {32,000, 256,000} at the leading dtype and the
 /// centre's alpha; other dtypes along requests; and all alphas and dtypes at the centre. The other kinds are
 /// products of sizes, dtypes and alphas.

@@ -19,7 +19,6 @@ void bind_tests(nb::module_& module);
 void bind_engines(nb::module_& module);
 void bind_theory(nb::module_& module);
 void bind_plans(nb::module_& module);
-void bind_claims(nb::module_& module);
 void bind_recordings(nb::module_& module);
 
 }  // namespace speclab::python

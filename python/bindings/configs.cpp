@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/command/print_result.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/machine.hpp"
@@ -122,23 +123,6 @@ std::string report(const RunResult& run) {
   });
 }
 
-/// Returns title, columns and rows of each table, as text.
-nb::list tables(const RunResult& run) {
-  nb::list tables;
-  for (const Table& table : tables_of(run.result, run.timings, "result")) {
-    nb::list columns;
-    for (const std::string& column : table.columns) columns.append(column);
-    nb::list rows;
-    for (const auto& row : table.rows) {
-      nb::list cells;
-      for (const Cell& cell : row) cells.append(cell.text);
-      rows.append(cells);
-    }
-    tables.append(nb::make_tuple(table.caption, columns, rows, table.note));
-  }
-  return tables;
-}
-
 /// JSON of the figures, for python/speclab/_plots.
 std::string chosen(const RunResult& run, const std::string& x, const std::string& y,
                    const std::string& series, const std::vector<std::string>& where) {
@@ -160,13 +144,6 @@ void save(const RunResult& run, const std::string& folder) {
   });
 }
 
-template <class T>
-std::string dumped(const T& value) {
-  Json json;
-  write(described<T>(), value, json);
-  return json.dump();
-}
-
 /// Returns JSON, and the text for people.
 nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   const Config config = read_config(text);
@@ -174,7 +151,7 @@ nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   const auto [json, words] = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     const ExactResult result = about(text, [&] { return analyse_exactly(config, simulation); });
-    return std::pair(dumped(result), terminal(exact_text(result)));
+    return std::pair(json_text_of(result), terminal(exact_text(result)));
   });
   return nb::make_tuple(json, words);
 }
@@ -194,7 +171,7 @@ nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
     });
   });
   if (!result) throw std::runtime_error("the test was stopped early");
-  return nb::make_tuple(dumped(*result), terminal(equality_text(*result)));
+  return nb::make_tuple(json_text_of(*result), terminal(equality_text(*result)));
 }
 
 }  // namespace
@@ -213,7 +190,6 @@ void bind_configs(nb::module_& module) {
       .def("timings", &timings_bytes)
       .def("csv", &csv)
       .def("report", &report)
-      .def("tables", &tables)
       .def("text", &text)
       .def("figures", &chosen, nb::arg("x"), nb::arg("y"), nb::arg("series"), nb::arg("where"))
       .def("save", &save, nb::arg("folder"))

@@ -1,12 +1,10 @@
 // Binds tests of sequences that serving engines emitted (speclab.audit).
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -15,7 +13,7 @@
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/command/print_result.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
@@ -48,9 +46,7 @@ std::string check_emitted(const ConfigText& text, const Sequences& emitted) {
     });
   });
   if (!result) throw std::runtime_error("the test was stopped early");
-  Json json;
-  write(described<EqualityResult>(), *result, json);
-  return json.dump();
+  return json_text_of(*result);
 }
 
 /// Returns the total variation between the cells of the joint test that `samples` sequences of this config
@@ -107,12 +103,6 @@ nb::dict transitions(const Counts& counts, const Rows& rows) {
   return dict_of(sum, sum.p());
 }
 
-/// Returns the Kolmogorov-Smirnov distance of p-values from uniform, and its p.
-std::pair<double, double> uniformity(const std::vector<double>& values) {
-  const UniformityTest test = kolmogorov_smirnov(values);
-  return {test.distance, test.p};
-}
-
 }  // namespace
 
 void bind_engines(nb::module_& module) {
@@ -120,7 +110,6 @@ void bind_engines(nb::module_& module) {
   module.def("detectable_before", &detectable_before, nb::arg("config"), nb::arg("samples"));
   module.def("two_samples", &two_samples, nb::arg("first"), nb::arg("second"));
   module.def("transitions", &transitions, nb::arg("counts"), nb::arg("rows"));
-  module.def("uniformity", &uniformity, nb::arg("values"));
   module.def(
       "holm", [](const std::vector<double>& p_values) { return holm_adjusted(p_values); },
       nb::arg("p_values"));

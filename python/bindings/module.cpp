@@ -17,6 +17,5 @@ NB_MODULE(_core, module) {
   bind_engines(module);
   bind_theory(module);
   bind_plans(module);
-  bind_claims(module);
   bind_recordings(module);
 }

@@ -1,4 +1,4 @@
-// Binds `speclab plan`.
+// Binds `speclab plan` and `speclab claims`.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -6,10 +6,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "experiments/base/command/print_result.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/cli/program.hpp"
+#include "experiments/verify/claims/audit.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 #include "serving/cli/plan_way.hpp"
@@ -34,8 +37,21 @@ nb::tuple plan(const std::string& name, const Words& words) {
   return nb::make_tuple(answer->json, terminal(answer->text), warnings);
 }
 
+/// Returns JSON and text.
+nb::tuple claims(const std::string& folder, const std::vector<std::string>& only) {
+  Watch watch;
+  const auto [text, words] = watch.run([&] {
+    const ClaimAudit audit = audit_claims(claim_files(folder, only));
+    return std::pair(json_text_of(audit), terminal(audit_text(audit)));
+  });
+  return nb::make_tuple(text, words);
+}
+
 }  // namespace
 
-void bind_plans(nb::module_& module) { module.def("plan", &plan, nb::arg("way"), nb::arg("words")); }
+void bind_plans(nb::module_& module) {
+  module.def("plan", &plan, nb::arg("way"), nb::arg("words"));
+  module.def("claims", &claims, nb::arg("folder"), nb::arg("only"));
+}
 
 }  // namespace speclab::python

@@ -24,52 +24,20 @@ namespace speclab::python {
 
 namespace {
 
-/// The counts and estimates of a simulation.
-struct Simulated {
-  Outcome outcome;
-  std::int32_t gamma = 0;
-  bool fast = false;
-  bool own_drafter = false;
-  Independence independence = Independence::batches;
+nb::object python_interval(const std::optional<Interval>& interval) {
+  if (!interval) return nb::none();
+  return nb::make_tuple(interval->estimate, interval->low, interval->high);
+}
 
-  nb::object interval(const std::optional<Interval>& interval) const {
-    if (!interval) return nb::none();
-    return nb::make_tuple(interval->estimate, interval->low, interval->high);
-  }
-
-  nb::dict estimates(double c, double c_hat, double confidence) const {
-    nb::dict all;
-    for (const Estimate& estimate : speclab::estimates(outcome.batches, {c, c_hat}, confidence, independence))
-      all[estimate.name.c_str()] = interval(estimate.interval);
-    if (own_drafter) all["alpha_overlap"] = nb::none();  // there is no row where it did not draft
-    return all;
-  }
-
-  nb::list positions(double confidence) const {
-    nb::list positions;
-    for (const PositionAcceptance& at :
-         acceptance_by_position(outcome.batches, gamma, confidence, independence))
-      positions.append(nb::make_tuple(interval(at.unconditional), interval(at.conditional)));
-    return positions;
-  }
-
-  nb::dict counts() const {
-    const Tally total = outcome.total();
-    nb::dict counts;
-    counts["rounds"] = total.rounds;
-    counts["drafted"] = total.drafted;
-    counts["examined"] = total.examined;
-    counts["accepted"] = total.accepted;
-    counts["emitted"] = total.emitted;
-    return counts;
-  }
-
-  std::vector<std::uint64_t> accepted_lengths() const {
-    std::vector<std::uint64_t> lengths = outcome.total().accepted_lengths;
-    lengths.resize(static_cast<std::size_t>(gamma) + 1);
-    return lengths;
-  }
-};
+nb::dict python_counts(const Tally& total) {
+  nb::dict counts;
+  counts["rounds"] = total.rounds;
+  counts["drafted"] = total.drafted;
+  counts["examined"] = total.examined;
+  counts["accepted"] = total.accepted;
+  counts["emitted"] = total.emitted;
+  return counts;
+}
 
 SimulationSize size_of(std::uint64_t seed, std::uint32_t trials, std::uint32_t length,
                        std::vector<Token> prompt) {
@@ -85,24 +53,23 @@ std::optional<ThreadLimit> limited(int threads) {
   return threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
 }
 
-/// Runs a simulation. `given` is null for a drafter, which reads only the vocabulary size of the draft.
-Simulated simulate(const Model& target, const Model* given, const RuleHandle& handle, std::int32_t gamma,
-                   std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
-                   int threads, nb::object progress) {
+/// Runs a simulation, and returns the fields of speclab.Simulation. `given` is null for a drafter, which reads only
+/// the vocabulary size of the draft.
+nb::dict simulate(const Model& target, const Model* given, const RuleHandle& handle, std::int32_t gamma,
+                  std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
+                  double c, double c_hat, double confidence, int threads, nb::object progress) {
   const Model& draft = given != nullptr ? *given : target;
   const AnyRule rule = handle.make(gamma, 0).sampled;
   const SimulationSize size = size_of(seed, trials, length, std::move(prompt));
-  Simulated made;
-  made.gamma = gamma;
-  made.own_drafter = handle.own_drafter;
-  if (!size.has_independent_trials()) made.independence = Independence::nothing;
+  Independence independence = Independence::batches;
+  if (!size.has_independent_trials()) independence = Independence::nothing;
   if (!handle.own_drafter && target.context_free() && draft.context_free())
-    made.independence = Independence::rounds;
+    independence = Independence::rounds;
+  std::optional<FastPair> pair;
   Watch watch(std::move(progress));
-  watch.run(threads, [&] {
+  const Outcome outcome = watch.run(threads, [&] {
     const auto limit = limited(threads);
     const Control control = watch.control(size.total());
-    std::optional<FastPair> pair;
     if (!fast_unsupported_reason(target, draft, rule) && fast_pays(target, draft, size)) {
       try {
         pair.emplace(target, draft, rule);
@@ -110,11 +77,27 @@ Simulated simulate(const Model& target, const Model* given, const RuleHandle& ha
         // The general engine below decodes instead, as in `speclab run`.
       }
     }
-    made.fast = pair.has_value();
-    made.outcome = pair ? pair->decode(gamma, size, control)
-                        : decode_speculatively(target, draft, rule, gamma, size, control);
+    return pair ? pair->decode(gamma, size, control)
+                : decode_speculatively(target, draft, rule, gamma, size, control);
   });
-  return made;
+  nb::dict all;
+  for (const Estimate& estimate : estimates(outcome.batches, {c, c_hat}, confidence, independence))
+    all[estimate.name.c_str()] = python_interval(estimate.interval);
+  if (handle.own_drafter) all["alpha_overlap"] = nb::none();  // there is no row where it did not draft
+  nb::list positions;
+  for (const PositionAcceptance& at :
+       acceptance_by_position(outcome.batches, gamma, confidence, independence))
+    positions.append(nb::make_tuple(python_interval(at.unconditional), python_interval(at.conditional)));
+  const Tally total = outcome.total();
+  std::vector<std::uint64_t> lengths = total.accepted_lengths;
+  lengths.resize(static_cast<std::size_t>(gamma) + 1);
+  nb::dict found;
+  found["estimates"] = all;
+  found["positions"] = positions;
+  found["counts"] = python_counts(total);
+  found["accepted_lengths"] = lengths;
+  found["engine"] = pair ? "fast" : "plain";
+  return found;
 }
 
 /// Returns ids [trials, length], decoded token by token if `draft` is null and the rule has no drafter.
@@ -144,15 +127,10 @@ nb::object sequences(const Model& target, const Model* draft, const RuleHandle& 
 }  // namespace
 
 void bind_simulation(nb::module_& module) {
-  nb::class_<Simulated>(module, "Simulated")
-      .def("estimates", &Simulated::estimates, nb::arg("c"), nb::arg("c_hat"), nb::arg("confidence"))
-      .def("positions", &Simulated::positions, nb::arg("confidence"))
-      .def("counts", &Simulated::counts)
-      .def("accepted_lengths", &Simulated::accepted_lengths)
-      .def_ro("fast", &Simulated::fast);
   module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
              nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
-             nb::arg("threads"), nb::arg("progress").none());
+             nb::arg("c"), nb::arg("c_hat"), nb::arg("confidence"), nb::arg("threads"),
+             nb::arg("progress").none());
   module.def("sequences", &sequences, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
              nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
              nb::arg("threads"), nb::arg("progress").none());

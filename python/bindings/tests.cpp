@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/fit_power.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/base/command/print_result.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/numbers.hpp"
@@ -25,39 +25,28 @@ namespace {
 
 using Samples = nb::ndarray<const Token, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// A distribution of sequences of one length, from a dict of tuples.
-class Law {
- public:
-  Law(const nb::dict& given, std::int32_t vocab, std::size_t length) : vocab_(vocab), length_(length) {
-    for (const auto [tokens, probability] : given) {
-      std::vector<Token> sequence;
-      for (const nb::handle token : nb::borrow<nb::tuple>(tokens)) sequence.push_back(nb::cast<Token>(token));
-      distribution_[std::move(sequence)] = nb::cast<double>(nb::float_(probability));
-    }
+/// Tests samples against a distribution of sequences of their length, a dict from tuples to probabilities.
+/// Returns JSON and text.
+nb::tuple check_samples(const Samples& samples, const nb::dict& law, std::int32_t vocab, double level,
+                        double power) {
+  SequenceDistribution<double> distribution;
+  for (const auto [tokens, probability] : law) {
+    std::vector<Token> sequence;
+    for (const nb::handle token : nb::borrow<nb::tuple>(tokens)) sequence.push_back(nb::cast<Token>(token));
+    distribution[std::move(sequence)] = nb::cast<double>(nb::float_(probability));
   }
-
-  /// Returns the test as JSON, and its text.
-  nb::tuple test(const Samples& samples, double level, double power) const {
-    CheckSection settings;
-    settings.tokens = static_cast<std::int32_t>(length_);
-    settings.level = level;
-    settings.power = power;
-    Watch watch;
-    const auto [text, words] = watch.run([&] {
-      const EqualityResult result =
-          test_against(distribution_, vocab_, settings, std::span(samples.data(), samples.size()));
-      Json json;
-      write(described<EqualityResult>(), result, json);
-      return std::pair(json.dump(), terminal(equality_text(result)));
-    });
-    return nb::make_tuple(text, words);
-  }
-
- private:
-  SequenceDistribution<double> distribution_;
-  std::int32_t vocab_;
-  std::size_t length_;
-};
+  CheckSection settings;
+  settings.tokens = static_cast<std::int32_t>(samples.shape(1));
+  settings.level = level;
+  settings.power = power;
+  Watch watch;
+  const auto [text, words] = watch.run([&] {
+    const EqualityResult result =
+        test_against(distribution, vocab, settings, std::span(samples.data(), samples.size()));
+    return std::pair(json_text_of(result), terminal(equality_text(result)));
+  });
+  return nb::make_tuple(text, words);
+}
 
 /// Returns the number of samples with which the joint test of distributions over `sequences` sequences finds
 /// a total variation of `distance` with probability `power`, at its share of `level`.
@@ -85,10 +74,8 @@ nb::dict plain_law(const Model& target, const std::vector<Token>& context, std::
 }  // namespace
 
 void bind_tests(nb::module_& module) {
-  nb::class_<Law>(module, "Law")
-      .def(nb::init<const nb::dict&, std::int32_t, std::size_t>(), nb::arg("law"), nb::arg("vocab"),
-           nb::arg("length"))
-      .def("test", &Law::test, nb::arg("samples"), nb::arg("level"), nb::arg("power"));
+  module.def("check_samples", &check_samples, nb::arg("samples"), nb::arg("law"), nb::arg("vocab"),
+             nb::arg("level"), nb::arg("power"));
   module.def("samples_for", &samples_for, nb::arg("sequences"), nb::arg("length"), nb::arg("distance"),
              nb::arg("level"), nb::arg("power"));
   module.def("plain_law", &plain_law, nb::arg("target"), nb::arg("context"), nb::arg("length"));

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/exact/text_rounds.hpp"
 #include "analysis/statistics/intervals.hpp"
@@ -15,6 +14,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/distribution/divergence.hpp"
 #include "core/stop.hpp"
+#include "experiments/base/command/print_result.hpp"
 #include "experiments/studies/decode/prediction.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/row_fault.hpp"
@@ -132,9 +132,7 @@ void bind_theory(nb::module_& module) {
       "predict",
       [](double alpha, double c, double c_hat, std::optional<int> gamma) {
         const Prediction prediction = predict(alpha, c, c_hat, gamma);
-        Json json;
-        write(described<Prediction>(), prediction, json);
-        return nb::make_tuple(json.dump(), prediction_text(prediction));
+        return nb::make_tuple(json_text_of(prediction), prediction_text(prediction));
       },
       nb::arg("alpha"), nb::arg("c"), nb::arg("c_hat"), nb::arg("gamma").none());
   // Returns (estimate, low, high) for the mean of independent values from 0 to 1.

@@ -1,11 +1,11 @@
 """speclab: a laboratory for speculative decoding.
 
-- configs: `run`, `sweep`, `compare`, `exact`, `check`, `prove`, `plan` and `predict` do what the program's commands of the
+- configs: `run`, `sweep`, `exact`, `check`, `prove`, `plan` and `predict` do what the program's commands of the
   same names do; a config is a dict or a file;
 - your own rule, drafter or gamma policy, as a function: `prove`, `compare_rules`, `simulate`;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
-  `audit_pair`, `time_pair`;
+  `audit_pair`;
 - a server under load: `serve`;
 - numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
@@ -17,7 +17,7 @@ from . import _core, models
 from ._errors import ConfigError
 from ._interval import Interval
 from ._results import Findings, Result
-from ._configs import compare, exact, run, sweep
+from ._configs import exact, run, sweep
 from ._plan import plan
 from ._claims import Claims, claims
 from ._serve import LoadPlan, serve
@@ -40,7 +40,6 @@ from ._theory import (
     speedup,
 )
 from .engines._audit import audit
-from .engines._clock import PairClock, time_pair
 from .engines._greedy_audit import GreedyAudit, audit_greedy
 from .engines._pairs import PairAudit, audit_pair
 from .engines._process import EngineError
@@ -69,7 +68,6 @@ __all__ = [
     "OptimalGamma",
     "Optimum",
     "PairAudit",
-    "PairClock",
     "Proof",
     "RecordedSequence",
     "Recording",
@@ -87,7 +85,6 @@ __all__ = [
     "check",
     "check_sampler",
     "claims",
-    "compare",
     "compare_rules",
     "drafter",
     "exact",
@@ -113,6 +110,5 @@ __all__ = [
     "simulate",
     "speedup",
     "sweep",
-    "time_pair",
     "verify",
 ]

@@ -10,11 +10,12 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _html
+from . import _core
 from ._arrays import ArrayLike, MOST_TOKENS, integer, number, table, tokens
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
 from ._proofs import MOST_GAMMA
+from ._results import Shown
 from ._simulate import MOST_SEED, sample
 from .models import Model, ModelLike, as_core, same_vocab
 
@@ -34,7 +35,7 @@ class Deviation:
         return f"{list(self.tokens)}: {self.observed:.5g} of the samples, expected {self.expected:.5g} ({self.standard_deviations:+.1f} standard deviations)"
 
 
-class CheckResult:
+class CheckResult(Shown):
     """The verdict of an equality test.
 
     Attributes:
@@ -91,18 +92,6 @@ class CheckResult:
 
     def __repr__(self) -> str:
         return f"<speclab.CheckResult {'different' if self.different else 'no difference found'}, p = {self.p_value:.3g}>"
-
-    def _repr_html_(self) -> str:
-        rows: list[tuple[str, Any]] = [
-            ("verdict", "different" if self.different else "no difference found"),
-            ("p-value, adjusted", f"{self.p_value:.3g}"),
-            ("level", f"{self.level:g}"),
-            ("samples", self.samples),
-            (f"total variation found with probability {self.power:g}", f"{self.detectable_tv:.3g}"),
-        ]
-        if self.worst is not None:
-            rows.append(("worst", self.worst))
-        return _html.table(("", "value"), rows, self.about)
 
 
 def law(target: ModelLike, tokens: int, *, context: Sequence[int] = ()) -> dict[tuple[int, ...], float]:
@@ -198,7 +187,7 @@ def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: 
     number_of = {int(token): at for at, token in enumerate(known)}
     numbered = {tuple(number_of[token] for token in ids): p for ids, p in law.items()}
     compact = np.searchsorted(known, array).astype(np.int32)
-    text, words = _core.Law(numbered, len(known), length).test(compact, level, power)
+    text, words = _core.check_samples(compact, numbered, len(known), level, power)
     return CheckResult(text, words, _worst(array, law), about)
 
 

@@ -128,20 +128,6 @@ def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads:
         raise RuntimeError(f"shard {index} of {count} was stopped early")
 
 
-def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
-    """Compares drafters and gamma policies on texts, as `speclab compare` does; otherwise like `run`.
-
-    Args:
-        config, threads, progress: as in `run`.
-
-    Raises:
-        ConfigError: the config's experiment is not "compare".
-    """
-    if _read(config).get("experiment") != "compare":
-        raise ConfigError('/experiment: is not "compare"; run() runs other experiments', "/experiment")
-    return run(config, threads=threads, progress=progress)
-
-
 def _read(config: ConfigLike) -> Mapping[str, Any]:
     """The config as a dict. The program reports its mistakes when it runs it."""
     if isinstance(config, Mapping):

@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from . import _core
-from ._arrays import integer, number, utf8
+from ._arrays import number, utf8
 from ._errors import ConfigError
 from ._results import Findings
 
 #: A number, or the name of a model in `speclab plan list models`.
 Cost = Union[float, str]
 Path = Union[str, "os.PathLike[str]"]
-
-_INTEGERS = ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "max_nodes", "max_levels", "threads", "drafted")
 
 
 def plan(
@@ -125,7 +123,7 @@ def plan(
         positional = [",".join(repr(number(share, f"tree[{i}]", 0, 1)) for i, share in enumerate(known_from))]
     else:
         positional = [repr(number(known_from, way, -1e300, 1e300)) if way == "alpha" else utf8(known_from, way)]
-    return Findings(*answer_of(way, [option_word(name, value, _INTEGERS, 10**9) for name, value in given.items()], positional))
+    return Findings(*answer_of(way, [option_word(name, value) for name, value in given.items()], positional))
 
 
 def answer_of(way: str, words: Sequence[str], positional: Sequence[str]) -> tuple[str, str]:
@@ -136,16 +134,18 @@ def answer_of(way: str, words: Sequence[str], positional: Sequence[str]) -> tupl
     return text, shown
 
 
-def option_word(name: str, value: Any, integers: Sequence[str], largest: int) -> str:
-    """--name, or --name=value; options in `integers` take a whole number up to `largest`."""
+def option_word(name: str, value: Any) -> str:
+    """--name, or --name=value, or --name=value,value,...: the program says what is allowed."""
     option = "--" + name.replace("_", "-")
     if value is True:
         return option
     if isinstance(value, (str, os.PathLike)):
         return f"{option}={utf8(value, name)}"
-    if name in integers:
-        return f"{option}={integer(value, name, 0, largest)}"
-    return f"{option}={number(value, name, -1e300, 1e300)!r}"
+    numbers = []
+    for one in value if isinstance(value, Sequence) else [value]:
+        real = number(one, name, -1e300, 1e300)
+        numbers.append(repr(int(one)) if real == int(real) else repr(real))
+    return f"{option}={','.join(numbers)}"
 
 
 def _drafter(name: str, pair: Any) -> str:

@@ -8,10 +8,11 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, Union
 
-from . import _core, _html
+from . import _core
 from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
+from ._results import Shown
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
 from .models import ModelLike, as_exact, same_vocab
@@ -33,7 +34,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(Shown):
     """The result of enumerating one round; in exact arithmetic it is a proof for these rows.
 
     All numbers are `fractions.Fraction` when `exact`, else floats (equal up to 1e-10).
@@ -73,12 +74,6 @@ class Proof:
             f"{by_context}target {_shown(self.target)}\ndraft {_shown(self.draft)}\n"
             f"total variation {self.tv}, acceptance {self.acceptance}, tokens per round {self.expected_emitted}"
         )
-
-    def _repr_html_(self) -> str:
-        rows = [(key, getattr(self, key)) for key in
-                ("rule", "gamma", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted", "counterexample", "branches")]
-        rows[2:2] = [("target", _shown(self.target)), ("draft", _shown(self.draft)), ("rows", self.rows)]
-        return _html.table(("", "value"), rows)
 
 
 #: Rows with more numbers than this are not kept.
@@ -219,7 +214,7 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
     )
 
 
-class RuleComparison:
+class RuleComparison(Shown):
     """Several rules on the same rows.
 
     Attributes:
@@ -253,20 +248,15 @@ class RuleComparison:
 
         return pandas.DataFrame(self.records())
 
-    def _rows(self) -> list[list[str]]:
-        return [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in record.values()] for record in self.records()]
-
     def __str__(self) -> str:
-        columns = list(self.records()[0])
-        rows = [columns, *self._rows()]
+        records = self.records()
+        columns = list(records[0])
+        rows = [columns, *([f"{value:.6g}" if isinstance(value, float) else str(value) for value in record.values()] for record in records)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
     def __repr__(self) -> str:
         return f"<speclab.RuleComparison of {', '.join(proof.rule for proof in self.proofs)}>"
-
-    def _repr_html_(self) -> str:
-        return _html.table(list(self.records()[0]), self._rows())
 
 
 def compare_rules(

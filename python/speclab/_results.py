@@ -8,12 +8,20 @@ import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from html import escape
 from typing import Any
 
-from . import _core, _html
+from . import _core
 
 
-class Findings(Mapping[str, Any]):
+class Shown:
+    """A result that a notebook shows as its text."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+class Findings(Shown, Mapping[str, Any]):
     """Named values, as the program's --json prints them, also as attributes. str() is the program's text."""
 
     def __init__(self, text: str, words: str) -> None:
@@ -46,11 +54,6 @@ class Findings(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"<speclab.{type(self).__name__}: {', '.join(self._values)}>"
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(self._words)}</pre>"
-
 
 def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a table; an interval becomes the columns NAME, NAME_low and NAME_high."""
@@ -68,7 +71,7 @@ def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
 COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 
 
-class Result:
+class Result(Shown):
     """The result of a config.
 
     Attributes:
@@ -224,9 +227,6 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<speclab.Result {self.experiment}: {self.title!r}, {len(self.cells)} cells>"
-
-    def _repr_html_(self) -> str:
-        return "".join(_html.table(columns, rows, caption, note) for caption, columns, rows, note in self._core.tables())
 
 
 def _restored(result: bytes, timings: bytes) -> Result:

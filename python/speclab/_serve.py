@@ -66,10 +66,9 @@ def serve(
     ('plain', 'tokens/s')
     """
     options = {"of_drafted": of_drafted, "max_gamma": max_gamma, "memory_share": memory_share, "seed": seed, "confidence": confidence, "threads": threads}
-    words = [option_word(name, value, ("max_gamma", "seed", "threads"), 10**16) for name, value in options.items() if value is not None]
+    words = [option_word(name, value) for name, value in options.items() if value is not None]
     if requests_per_second is not None:
-        rates = requests_per_second if isinstance(requests_per_second, Sequence) else [requests_per_second]
-        words.append("--rate=" + ",".join(repr(number(one, f"requests_per_second[{i}]", 0, 1e9)) for i, one in enumerate(rates)))
+        words.append(option_word("rate", requests_per_second))
     words += [f"--set=serving.{name}={_json(value, name)}" for name, value in server.items()]
     return LoadPlan(*answer_of("load", ["--quiet", *words], [] if alpha is None else [repr(number(alpha, "alpha", 0, 1))]))
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _html
+from . import _core
 from ._arrays import MOST_GAMMA, MOST_SEED, integer, number
 from ._interval import Interval
 from ._progress import reporter
+from ._results import Shown
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, same_vocab
 
@@ -20,81 +21,24 @@ from .models import ModelLike, as_core, same_vocab
 TRIALS = 64
 
 
-def _interval(found: tuple[float, float, float] | None) -> Interval | None:
-    return None if found is None else Interval(*found)
-
-
-class _Kept:
-    """A Simulation's results, computed in advance, so that they can be pickled."""
-
-    def __init__(self, estimates: Any, positions: Any, counts: Any, accepted_lengths: Any, fast: bool) -> None:
-        self.fast = fast
-        self._answers = (estimates, positions, counts, accepted_lengths)
-
-    def estimates(self, c: float, c_hat: float, confidence: float) -> Any:
-        return self._answers[0]
-
-    def positions(self, confidence: float) -> Any:
-        return self._answers[1]
-
-    def counts(self) -> Any:
-        return self._answers[2]
-
-    def accepted_lengths(self) -> Any:
-        return self._answers[3]
-
-
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Shown):
     """Counts of a simulation, and estimates with intervals from them.
 
     Intervals compare independent trials or, if both models are the same in every context, independent rounds. With fewer
     than 8 trials of dependent rounds their bounds are infinite.
     """
 
-    def __init__(self, core: _core.Simulated | _Kept, rule: str, gamma: int, c: float, c_hat: float, confidence: float) -> None:
-        self._core = core
-        self.rule = rule
-        self.gamma = gamma
-        self.c = c
-        self.c_hat = c_hat
-        self.confidence = confidence
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copy: the results instead of the counts, which are in the extension module."""
-        core = self._core
-        kept = _Kept(
-            core.estimates(self.c, self.c_hat, self.confidence),
-            core.positions(self.confidence),
-            core.counts(),
-            core.accepted_lengths(),
-            core.fast,
-        )
-        return {**self.__dict__, "_core": kept}
-
-    @cached_property
-    def estimates(self) -> dict[str, Interval | None]:
-        """All estimates by name (docs/results.md)."""
-        return {name: _interval(at) for name, at in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
-
-    @cached_property
-    def positions(self) -> list[tuple[Interval | None, Interval | None]]:
-        """For every drafted position P(accepted), and P(accepted | all before it were accepted)."""
-        return [(_interval(both), _interval(given)) for both, given in self._core.positions(self.confidence)]
-
-    @cached_property
-    def counts(self) -> dict[str, int]:
-        """Numbers of rounds and of drafted, examined, accepted and emitted tokens."""
-        return dict(self._core.counts())
-
-    @property
-    def accepted_lengths(self) -> list[int]:
-        """Number of rounds that accepted 0, 1, ..., gamma drafted tokens."""
-        return list(self._core.accepted_lengths())
-
-    @property
-    def engine(self) -> str:
-        """"fast" or "plain": how it was decoded (docs/performance.md). Both have the same distribution."""
-        return "fast" if self._core.fast else "plain"
+    rule: str
+    gamma: int
+    c: float
+    c_hat: float
+    confidence: float
+    estimates: dict[str, Interval | None]  #: all of them by name (docs/results.md)
+    positions: list[tuple[Interval | None, Interval | None]]  #: for every drafted position P(accepted), and P(accepted | those before were)
+    counts: dict[str, int]  #: rounds, drafted, examined, accepted, emitted
+    accepted_lengths: list[int]  #: rounds by the number of drafted tokens that they accepted, 0 to gamma
+    engine: str  #: "fast" or "plain": how it was decoded (docs/performance.md). Both have the same distribution.
 
     @property
     def tokens_per_target_step(self) -> Interval:
@@ -132,10 +76,6 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<speclab.Simulation {self.rule}, gamma = {self.gamma}, {self.counts['rounds']} rounds>"
-
-    def _repr_html_(self) -> str:
-        rows = [(name, f"{at.value:.5g}", f"{at.low:.5g}", f"{at.high:.5g}") for name, at in self.estimates.items() if at is not None]
-        return _html.table(("metric", "value", "low", "high"), rows, f"{self.rule}, gamma = {self.gamma}")
 
 
 def simulate(
@@ -197,8 +137,14 @@ def simulate(
     confidence = number(confidence, "confidence", 0, 1, open_ends=True)
     threads = integer(threads, "threads", 0, 4096)
     with reporter(progress, "simulate") as report:
-        core = _core.simulate(target_model, draft_model, handle, gamma, seed, trials, length, seen, threads, report)
-    return Simulation(core, handle.name, gamma, c, c_hat, confidence)
+        found = _core.simulate(target_model, draft_model, handle, gamma, seed, trials, length, seen, c, c_hat, confidence, threads, report)
+    found["estimates"] = {name: _interval(at) for name, at in found["estimates"].items()}
+    found["positions"] = [(_interval(both), _interval(given)) for both, given in found["positions"]]
+    return Simulation(handle.name, gamma, c, c_hat, confidence, **found)
+
+
+def _interval(found: tuple[float, float, float] | None) -> Interval | None:
+    return None if found is None else Interval(*found)
 
 
 def sample(

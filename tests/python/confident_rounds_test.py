@@ -1,4 +1,4 @@
-"""Tests python/examples/confident_rounds.py: confidences for pairs with known distributions, and the server simulation that reads them."""
+"""scripts/serving/confident_rounds.py: confidences of pairs whose law is known, and the server that is given them."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 import speclab
 
 SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2]))
-sys.path.insert(0, str(SOURCE / "python/examples"))
+sys.path.insert(0, str(SOURCE / "scripts/serving"))
 import confident_rounds  # noqa: E402
 
 TARGET, DRAFT = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])

@@ -1,4 +1,4 @@
-"""Tests python/examples/other_rows.py: drafts within a filter or over another vocabulary keep the distribution; their gains and losses."""
+"""results/rules/other_rows.py: drafts within a filter or over another vocabulary keep the law; what they gain and lose."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import pytest
 from speclab import drafter, optimum, prove
 
 SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2]))
-sys.path.insert(0, str(SOURCE / "python/examples"))
+sys.path.insert(0, str(SOURCE / "results/rules"))
 import other_rows  # noqa: E402
 
 HALF = Fraction(1, 2)
@@ -80,7 +80,7 @@ def test_texts():
 
 
 def test_as_a_program():
-    run = [sys.executable, "-B", SOURCE / "python/examples/other_rows.py", "--instances"]
+    run = [sys.executable, "-B", SOURCE / "results/rules/other_rows.py", "--instances"]
     made = subprocess.run([*run, "2"], capture_output=True, text=True, check=True)
     assert made.stdout.splitlines()[0].split()[:2] == ["draft", "lossless"] and len(made.stdout.splitlines()) == 11
     assert subprocess.run([*run, "0"], capture_output=True).returncode == 2

@@ -1,6 +1,7 @@
 """Tests results for pandas, matplotlib, a browser and a notebook."""
 
 import copy
+import html
 import math
 import pickle
 
@@ -154,7 +155,7 @@ def test_saved_and_loaded(result, tmp_path):
 
 def test_notebooks(result):
     page = result._repr_html_()
-    assert "<table>" in page and "Speedup <of>" not in page
+    assert page.startswith("<pre>") and "Speedup <of>" not in page and html.unescape(page[5:-6]) == str(result)
     assert "speedup" in str(result).lower() and "4 cells" in repr(result)
     for shown in (speclab.predict(0.8, 0.05), speclab.prove("token", [0.5, 0.5], [0.25, 0.75]), speclab.simulate([0.5, 0.5], [0.25, 0.75], 2, rounds=64)):
         assert "<" in shown._repr_html_() and str(shown)

@@ -13,7 +13,6 @@ Messages of `decode` are lines of JSON on standard output, which only the audit 
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import importlib.util
 import json
 import os
@@ -73,10 +72,9 @@ def decode(engines: ModuleType, name: str) -> int:
         engine = engines.engine_of(name)
         loaded = engine.load(settings)
         say(loaded=True)
-        for first, sequences, tokens, slots in asked["parts"]:
-            at_once = dataclasses.replace(settings, slots=slots)
+        for first, sequences, tokens in asked["parts"]:
             start = time.monotonic()
-            for group in engine.decode(loaded, at_once, range(first, first + sequences), tokens):
+            for group in engine.decode(loaded, settings, range(first, first + sequences), tokens):
                 logp = {"logp": group.logp} if settings.logp else {}
                 say(tokens=[[int(token) for token in one] for one in group.tokens], drafted=group.drafted, accepted=group.accepted, steps=group.steps, **logp)
             say(part=round(time.monotonic() - start, 6))

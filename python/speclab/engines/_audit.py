@@ -21,12 +21,12 @@ from .._arrays import MOST_SEED, integer, number
 from .._configs import ConfigLike, config_text
 from .._errors import ConfigError
 from .._progress import Progress, reporter
-from . import engine_of, engines_of, file_of, names
+from . import engines_of, file_of, names
 from ._acceptance import SCHEMES, filtered, measured, tokens_per_step
 from ._engine import Engine, Settings
 from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
-from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
+from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Unit, units_of
 from ._table_models import CONTEXT, ending, tables, write_models, write_whole
 
 PAIR = pathlib.Path(__file__).resolve().parent / "audit_engine.json"
@@ -129,26 +129,6 @@ def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, 
     if not versions:
         raise EngineError("; ".join(skipped.values()))
     return versions, skipped
-
-
-def controls(
-    engine: str, *, count: int = 200, sequences: int = 1000, seed: int = 1, environments: Union[str, "os.PathLike[str]"] = "build/engines"
-) -> tuple[list[float], float, float]:
-    """Checks whether an audit's p-values are uniform under the null hypothesis. Returns the p-values of `tests` tests of an engine's
-    plain decoding against itself (two samples, Pearson's joint statistic), their Kolmogorov-Smirnov distance from uniform, and its p."""
-    known = engine_of(engine)
-    document = pair(None)
-    tokens = int(document["check"]["tokens"])
-    with tempfile.TemporaryDirectory(prefix="speclab-") as temporary:
-        folder = pathlib.Path(temporary)
-        write_models(document, folder)
-        asked = Settings(folder=folder, prompt=[0], way="", gamma=0, slots=known.slots, context=tokens + 1, seed=seed, **Setting("").options)
-        rows = document["models"]["target"]["rows"]
-        (part,) = decode(engine, known, python_of(engine, pathlib.Path(environments)), asked, len(rows), [Asked(2 * count * sequences, tokens)])
-    halves = part.tokens.reshape(count, 2, sequences, tokens)
-    p_values = [float(_core.two_samples(np.ascontiguousarray(one), np.ascontiguousarray(other))["p"]) for one, other in halves]
-    distance, p = _core.uniformity(p_values)
-    return p_values, distance, p
 
 
 def pair(config: ConfigLike | None) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from typing import Any
 
 from .._results import Findings
 from . import names
-from ._audit import audit, controls, pair
-from ._clock import time_pair
+from ._audit import audit, pair
 from ._greedy_audit import GreedyAudit, audit_greedy
 from ._pairs import audit_pair
 from ._process import ALONE, EngineError
@@ -38,21 +37,18 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--config", help="config with tables of another pair of models, such as configs/audit_engine.json")
     parser.add_argument("--pair", metavar="CONFIG", help="only measure tokens per target step on a config's GGUF models, beside lossless schemes")
     parser.add_argument("--greedy", action="store_true", help="with --pair: test at temperature 0 whether rounding explains texts that differ from those without speculation")
-    parser.add_argument("--clock", action="store_true", help="with --pair: measure speedups at γ from 0 to 6 with 1, 4 and 16 texts at once, beside predictions")
-    parser.add_argument("--temperatures", metavar="LIST", help="with --pair: temperatures (default 0.7,1; --clock takes one, default 1)")
+    parser.add_argument("--temperatures", metavar="LIST", default="0.7,1", help="with --pair (default %(default)s)")
     parser.add_argument("--gamma", type=int, default=3, help="with --pair: drafted tokens (default %(default)s)")
     parser.add_argument("--prompt", default="0", metavar="IDS", help="ids before the text, with commas (default %(default)s)")
     parser.add_argument("--settings", default="", metavar="TEXT", help="run only settings whose label contains this text")
     parser.add_argument("--sequences", type=int, help="sequences per setting, instead of the engine's default")
     parser.add_argument("--long", type=int, help="number of sequences of 192 tokens, instead of the engine's default")
-    parser.add_argument("--tokens", type=int, help="with --pair: tokens per sequence (default 192; --greedy: 64, --clock: 96)")
-    parser.add_argument("--repeats", type=int, default=5, help="with --clock: repeats of each measurement (default %(default)s)")
+    parser.add_argument("--tokens", type=int, help="with --pair: of each sequence, instead of 192, or 64 with --greedy")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--level", type=float, default=1e-6, help="chance of a false alarm about an engine (default %(default)s)")
     parser.add_argument("--environments", default="build/engines", help="folder of the engines' environments (default %(default)s)")
     parser.add_argument("--install", action="append", default=[], metavar="NAME", help="only make an engine's environment in that folder")
     parser.add_argument("--models", metavar="FOLDER", help="only write the pair as models for engines into a folder")
-    parser.add_argument("--controls", type=int, metavar="N", help="only test whether the p-values of N tests of decoding without speculation against itself are uniform")
     parser.add_argument("--show", nargs="+", metavar="FOLDER", help="only print the tables of the results in these folders")
     parser.add_argument("--into", metavar="FOLDER", help="with --show: write all these results into this folder")
     given = parser.parse_args(words)
@@ -66,14 +62,6 @@ def main(words: list[str] | None = None) -> int:
         return 2
 
 
-def temperatures_of(given: argparse.Namespace, otherwise: str) -> list[float]:
-    words = otherwise if given.temperatures is None else given.temperatures
-    try:
-        return [float(word) for word in words.split(",")]
-    except ValueError:
-        raise ValueError(f"--temperatures {words}: expected numbers with commas, such as 0.7,1") from None
-
-
 def on_pair(given: argparse.Namespace) -> int:
     engines = names() if given.engines == "all" else given.engines.split(",")
     common: dict[str, Any] = {"seed": given.seed, "environments": given.environments, "progress": sys.stderr.isatty(),
@@ -84,17 +72,16 @@ def on_pair(given: argparse.Namespace) -> int:
         common["tokens"] = given.tokens
     if given.greedy:
         found: Findings = audit_greedy(engines, given.pair, settings=given.settings, level=given.level, **common)
-    elif given.clock:
-        temperatures = temperatures_of(given, "1")
-        if len(temperatures) > 1:
-            raise ValueError(f"--temperatures {given.temperatures}: --clock takes one temperature")
-        found = time_pair(engines, given.pair, temperature=temperatures[0], repeats=given.repeats, out=given.out, **common)
     else:
-        found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures_of(given, "0.7,1"), **common)
+        try:
+            temperatures = [float(word) for word in given.temperatures.split(",")]
+        except ValueError:
+            raise ValueError(f"--temperatures {given.temperatures}: expected numbers with commas, such as 0.7,1") from None
+        found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures, **common)
     print(found, end="")
     folder = pathlib.Path(given.out)
     folder.mkdir(parents=True, exist_ok=True)
-    name = "greedy" if given.greedy else "clock" if given.clock else "pair"
+    name = "greedy" if given.greedy else "pair"
     (folder / f"{name}.json").write_text(json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 1 if isinstance(found, GreedyAudit) and (found.different or found.failed) else 0
 
@@ -108,18 +95,10 @@ def _run(given: argparse.Namespace) -> int:
 
         write_models(pair(given.config), pathlib.Path(given.models))
         return 0
-    if given.controls:
-        for name in given.engines.split(","):
-            _, distance, p = controls(name, count=given.controls, sequences=given.sequences or 1000, seed=given.seed, environments=given.environments)
-            print(f"{name}: {given.controls} controls, Kolmogorov-Smirnov distance from uniform {distance:.4f}, p = {p:.3g}")
-        return 0
     if given.pair:
-        if given.greedy and given.clock:
-            raise ValueError("--greedy and --clock: choose one")
         return on_pair(given)
-    for option in ("greedy", "clock"):
-        if getattr(given, option):
-            raise ValueError(f"--{option}: needs --pair CONFIG")
+    if given.greedy:
+        raise ValueError("--greedy: needs --pair CONFIG")
     if given.show:
         return show([Audit.load(folder) for folder in given.show], given.into)
     if given.into:

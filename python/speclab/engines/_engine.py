@@ -22,7 +22,6 @@ class Way:
 
     name: str
     sentence: str  #: describes what is drafted, and how the engine says that it verifies
-    scheme: str = ""  #: by which it accepts at temperature 1: a scheme of _acceptance.SCHEMES, or a rule of speclab
     lookup: bool = False  #: drafts from the text so far, without a draft model
     draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that also apply to the draft's rows
     draft_top_k: int = 0  #: the draft always proposes from this many of its likeliest tokens; 0: from all
@@ -83,7 +82,6 @@ class Engine:
     sequences: int = 20_000  #: sequences per setting of an audit
     long: int = 200  #: long sequences per setting
     slots: int = 1  #: sequences decoded at once
-    fewer: bool = False  #: whether `decode` can decode fewer at once than `load` prepared, so that one process is timed at several numbers
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: supported sampling options; also "min_p"
     ends: bool = False  #: whether the adapter supports Settings.ends
     folders: bool = False  #: whether it reads target/ and draft/ instead of the GGUF files

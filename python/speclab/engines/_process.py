@@ -36,7 +36,6 @@ class Asked(NamedTuple):
 
     sequences: int
     tokens: int
-    slots: int = 0  #: decoded at once; 0: as many as the engine was loaded for. Other numbers need `Engine.fewer`
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def decode(
     the engine, of its process or of an emitted token.
     """
     asked = {"settings": {**dataclasses.asdict(settings), "folder": str(settings.folder)},
-             "parts": [(sum(before.sequences for before in parts[:at]), part.sequences, part.tokens, part.slots or settings.slots) for at, part in enumerate(parts)]}
+             "parts": [(sum(before.sequences for before in parts[:at]), part.sequences, part.tokens) for at, part in enumerate(parts)]}
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         process = subprocess.Popen([python, "-P", "-B", ALONE, "decode", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
                                    text=True, start_new_session=True, env=clean_environment())
@@ -155,7 +154,7 @@ def _read(
     message()
     if others := open_to_others(process.pid):
         raise EngineError(f"{engine.title} listens on {', '.join(others)}, not only on the loopback address; it was ended")
-    for sequences, length, _ in parts:
+    for sequences, length in parts:
         tokens = np.empty((sequences, length), np.int32)
         logp = np.full((sequences, length), np.nan)
         groups: list[tuple[int, int, int, int]] = []

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Union
 
-from .. import _core, _html
+from .. import _core
 from .._interval import Interval
+from .._results import Shown
 from ._acceptance import SCHEMES
 
 
@@ -92,7 +93,7 @@ def _law(check: dict[str, Any]) -> str:
     return "none known"
 
 
-class Audit:
+class Audit(Shown):
     """The result of `speclab.audit`.
 
     Attributes:
@@ -187,37 +188,6 @@ class Audit:
             parts.append(f"### {title}\n{version}, {date}, seed {seed}.\n\n" + _markdown(COLUMNS, map(_cells, rows)))
         return "\n\n".join(parts) + "\n"
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draws tokens per target step beside those of lossless schemes, γ = 3, temperature 1.
-
-        Args:
-            ax: matplotlib Axes; default: the current ones.
-
-        Returns:
-            The Axes. Needs matplotlib 3.6 or later.
-
-        Raises:
-            ValueError: no setting of the audit counts its steps.
-        """
-        import matplotlib.pyplot as plt
-
-        drawn = [one for one in self.settings if one.way and one.tokens_per_step and one.possible and one.setting == "γ = 3"]
-        if not drawn:
-            raise ValueError("plot: no engine of this audit counts its target steps at γ = 3")
-        ax = plt.gca() if ax is None else ax
-        places = range(len(drawn))[::-1]
-        for at, scheme in enumerate(SCHEMES):
-            ax.plot([one.possible[scheme] for one in drawn], places, "|", markersize=22, markeredgewidth=2, color=f"C{at + 1}", label=scheme)
-        intervals = [one.tokens_per_step for one in drawn if one.tokens_per_step]
-        ax.errorbar([one.value for one in intervals], places, xerr=[[one.value - one.low for one in intervals], [one.high - one.value for one in intervals]],
-                    fmt="o", color="black", capsize=3, label="measured")
-        names = [f"{one.title}, {one.way}" + ("*" if one.verdict == "different" else "") for one in drawn]
-        ax.set_yticks(list(places), names)
-        ax.set_ylim(-0.6, len(drawn) - 0.4)
-        ax.set_xlabel("tokens per target step" + (" (*: not the target's distribution)" if any(name.endswith("*") for name in names) else ""))
-        ax.legend()
-        return ax
-
     def __str__(self) -> str:
         skipped = "".join(f"{name}: skipped, {reason.partition(': ')[2]}\n" for name, reason in self.skipped.items())
         return self.to_markdown() + skipped
@@ -225,9 +195,6 @@ class Audit:
     def __repr__(self) -> str:
         engines = len({one.engine for one in self.settings})
         return f"<speclab.Audit of {engines} engines: {len(self.settings)} settings, {len(self.different)} different, {len(self.failed)} failed>"
-
-    def _repr_html_(self) -> str:
-        return _html.table(("engine", *COLUMNS), [(one.title, *_cells(one)) for one in self.settings])
 
 
 COLUMNS = ("setting", "verdict", "χ²", "sequences", "detectable TV", "tokens per target step", "optimum", "left", "like")

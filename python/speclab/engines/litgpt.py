@@ -94,8 +94,8 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
 
 ENGINE = Engine(
     title="LitGPT",
-    ways=(Way("draft", "a token drawn from the draft model; verified by rejection sampling", "Σ min(p, q)"),
-          Way("first token kept", "the same; the adapter adds the first token, which LitGPT does not return", "Σ min(p, q)")),
+    ways=(Way("draft", "a token drawn from the draft model; verified by rejection sampling"),
+          Way("first token kept", "the same; the adapter adds the first token, which LitGPT does not return")),
     version=version, load=load, decode=decode,
     installs=(("torch==2.15.0", "litgpt==0.5.13"),), size="6 GB", time="2 minutes", sequences=2_000, long=20,
     options=("temperature", "top_k", "top_p"), ends=True, folders=True)

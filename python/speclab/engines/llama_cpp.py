@@ -79,8 +79,8 @@ def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iter
 
 ENGINE = Engine(
     title="llama.cpp",
-    ways=(Way("compared", "the draft's likeliest token; the default", "p(argmax q)", draft_options=("temperature",)),
-          Way("probabilistic", "a token drawn from the draft's ten likeliest; draft.probabilistic", "Σ min(p, q)", draft_options=("temperature",), draft_top_k=10),
+    ways=(Way("compared", "the draft's likeliest token; the default", draft_options=("temperature",)),
+          Way("probabilistic", "a token drawn from the draft's ten likeliest; draft.probabilistic", draft_options=("temperature",), draft_top_k=10),
           Way("ngram_simple", "what followed the last two ids before", lookup=True),
           Way("ngram_map_k", "the same, from a map of n-grams", lookup=True),
           Way("ngram_map_k4v", "the same, of up to four continuations", lookup=True),

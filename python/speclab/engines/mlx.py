@@ -49,7 +49,7 @@ def logp_of(emitted: list[Any], settings: Settings) -> list[list[float | None]] 
 
 ENGINE = Engine(
     title="MLX",
-    ways=(Way("draft", "a token drawn from the draft model", "Σ p q"),),
+    ways=(Way("draft", "a token drawn from the draft model"),),
     version=version, load=load, decode=decode,
     installs=(("mlx[cpu]==0.32.4", "mlx-lm==0.32.2"),), size="360 MB", time="a minute", sequences=500, long=10,
     options=("temperature", "top_k", "top_p", "min_p"), folders=True, first_by_prompt=False)

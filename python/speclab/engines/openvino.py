@@ -101,7 +101,7 @@ def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> It
 
 ENGINE = Engine(
     title="OpenVINO GenAI",
-    ways=(Way("draft", "a token drawn from the draft model", "fault-drawn-ratio"), Way("lookup", "what followed the last ids before", lookup=True)),
+    ways=(Way("draft", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("openvino-genai==2026.4.1.0", "numpy"),), size="300 MB", time="10 seconds", sequences=100_000, slots=128,
     options=("temperature", "top_k", "top_p", "min_p"), ends=True)

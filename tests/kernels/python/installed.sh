@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the package as it is installed, without GPU code. First a wheel by kernels/python/build_wheels.sh, in an environment that has nothing else,
+# Tests the package as it is installed, without GPU code. First a wheel by scripts/wheels/build_wheels.sh, in an environment that has nothing else,
 # with no program on the PATH: it runs the tests of the C interface. Then pip install ./kernels/python: if PYTHON has torch, it runs the code of
 # docs/kernels-python.md. Both run in another folder. Prints how large they are and how long it took.
 #   installed.sh PYTHON SOURCE_DIR
@@ -8,7 +8,7 @@ python=$1 source=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 unset PYTHONPATH SPECLAB_KERNELS_LIBRARY
-"$source/kernels/python/build_wheels.sh" "$scratch/wheels" cpu
+"$source/scripts/wheels/build_wheels.sh" "$scratch/wheels" cpu
 "$python" -m venv "$scratch/bare"
 "$scratch/bare/bin/pip" install -q --no-index "$scratch"/wheels/speclab_kernels-*+cpu-py3-none-manylinux_2_28_x86_64.whl
 packages=$("$scratch/bare/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

@@ -1,4 +1,4 @@
-"""Tests the parts of kernels/python/build_wheels.sh: libraries for an older glibc, and the check that a wheel can be installed on other machines.
+"""Tests the parts of scripts/wheels/build_wheels.sh: libraries for an older glibc, and the check that a wheel can be installed on other machines.
 Skipped if a compiler is missing."""
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[3] / "kernels/python"
+FOLDER = Path(__file__).resolve().parents[3] / "scripts/wheels"
 NAME = "speclab_kernels-0.1.0+cpu-py3-none-manylinux_2_28_x86_64.whl"
 INSIDE = "speclab_kernels/libspeclab_kernels.so"
 SOURCE = """

@@ -14,10 +14,10 @@
 #include "kernels/bench/bench_batch.hpp"
 #include "kernels/bench/move_bytes.hpp"
 #include "kernels/plain/verify_plain.hpp"
-#include "kernels/simt/race_detector.hpp"
 #include "kernels/verify/dispatch.hpp"
 #include "tests/kernels/fuzz/fuzz_tree_batch.hpp"
 #include "tests/kernels/plain/probability_batches.hpp"
+#include "tests/kernels/races/race_detector.hpp"
 #include "tests/kernels/simulate/simulate_fixture.hpp"
 #include "tests/kernels/verify/tree_logits.hpp"
 

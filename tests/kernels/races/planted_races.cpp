@@ -8,7 +8,7 @@
 
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/emulator.hpp"
-#include "kernels/simt/race_detector.hpp"
+#include "tests/kernels/races/race_detector.hpp"
 
 using namespace speclab;
 

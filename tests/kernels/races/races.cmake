@@ -14,7 +14,7 @@ target_link_libraries(told_kernels PRIVATE speclab_options speclab::core doctest
 target_compile_options(told_kernels PRIVATE -fsanitize=thread)
 set_target_properties(told_kernels PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 add_executable(races kernels/races/told_accesses.cpp ${PROJECT_SOURCE_DIR}/kernels/simt/emulator.cpp
-  ${PROJECT_SOURCE_DIR}/kernels/simt/race_detector.cpp $<TARGET_OBJECTS:told_kernels> $<TARGET_OBJECTS:speclab_test_main>)
+  kernels/races/race_detector.cpp $<TARGET_OBJECTS:told_kernels> $<TARGET_OBJECTS:speclab_test_main>)
 target_link_libraries(races PRIVATE speclab_options speclab::core Boost::context)
 add_test(NAME kernels/races COMMAND races --no-intro -tce=long:*)
 add_test(NAME kernels/races_long CONFIGURATIONS long COMMAND races --no-intro -tc=long:*)

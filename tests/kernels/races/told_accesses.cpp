@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/simt/race_detector.hpp"
+#include "tests/kernels/races/race_detector.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "kernels/simt/race_detector.hpp"
+#include "tests/kernels/races/race_detector.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes wheels of speclab-kernels that can be installed on other machines: auditwheel tags them manylinux_2_28, and they contain the C++ library and
 # the CUDA runtime, for any Python from 3.9 on and any torch. docs/kernels-python.md says which driver each needs.
-#   kernels/python/build_wheels.sh FOLDER [12] [13] [cpu]      default: 12 13
+#   scripts/wheels/build_wheels.sh FOLDER [12] [13] [cpu]      default: 12 13
 #   12   CUDA 12.4, whose compiler is put together in build/cuda12 (cuda12_toolkit.sh)
 #   13   CUDA 13: nvcc on the PATH, or that of /usr/local/cuda
 #   cpu  without GPU code
@@ -19,8 +19,9 @@ shift
 for kind in "$@"; do
   case $kind in 12 | 13 | cpu) ;; *) fail "\"$kind\" is not 12, 13 or cpu" ;; esac
 done
-python_folder=$(cd "$(dirname "$0")" && pwd)
-work=$(realpath "$python_folder/../..")/build/wheels
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(realpath "$here/../..")
+work=$source/build/wheels
 for program in g++ cmake ninja objdump python3; do
   command -v $program >/dev/null || fail "$program is missing: apt install g++ cmake ninja-build librandom123-dev python3-venv"
 done
@@ -36,13 +37,13 @@ if [ "$(cat "$environment/tools" 2>/dev/null)" != "$tools" ]; then
 fi
 cuobjdump=$(dirname "$(find "$environment" -path '*/bin/cuobjdump')")
 # The linker finds only functions that glibc 2.28 has, and links only those parts of libstdc++.a that are used.
-python3 "$python_folder/older_glibc.py" 2.28 "$work/glibc"
+python3 "$here/older_glibc.py" 2.28 "$work/glibc"
 linking="-L$work/glibc -static-libstdc++ -Wl,--gc-sections -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1"
 
 nvcc_of() {
   case $1 in
     12)
-      "$python_folder/cuda12_toolkit.sh" "$work/../cuda12" || exit 2
+      "$here/cuda12_toolkit.sh" "$work/../cuda12" || exit 2
       nvcc=$(realpath "$work/../cuda12")/bin/nvcc ;;
     13)
       nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -64,11 +65,11 @@ for kind in "$@"; do
     with="$define.SPECLAB_CUDA=ON $define.CMAKE_CUDA_COMPILER=$nvcc"
   fi
   if SPECLAB_WHEEL=$kind "$environment/bin/pip" wheel -v --disable-pip-version-check --no-deps -w "$scratch/made" \
-    --config-settings=build-dir="$scratch/build" $with "$define.CMAKE_SHARED_LINKER_FLAGS=$linking" "$python_folder" >"$scratch/log" 2>&1 &&
+    --config-settings=build-dir="$scratch/build" $with "$define.CMAKE_SHARED_LINKER_FLAGS=$linking" "$source/kernels/python" >"$scratch/log" 2>&1 &&
     PATH="$environment/bin:$PATH" "$environment/bin/auditwheel" repair --only-plat --plat manylinux_2_28_x86_64 -w "$scratch/repaired" \
       "$scratch"/made/*.whl >>"$scratch/log" 2>&1; then
     wheel=$(echo "$scratch"/repaired/*.whl)
-    if PATH="$cuobjdump:$PATH" python3 "$python_folder/check_wheel.py" "$kind" "$wheel"; then
+    if PATH="$cuobjdump:$PATH" python3 "$here/check_wheel.py" "$kind" "$wheel"; then
       cp "$wheel" "$target/"
       echo "$(basename "$wheel"): $(($(date +%s) - start)) s, $(stat -c %s "$wheel") bytes"
       continue

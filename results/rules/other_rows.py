@@ -1,7 +1,7 @@
 """Measures how acceptance changes when a draft proposes from other rows than its own: restricted to the request's top-k, or over another
-vocabulary than the target's. Each method is proved or refuted on random instances, and compared with the optimum (docs/rules.md).
+vocabulary than the target's. Each method is proved or refuted on random instances, and compared with the optimum (results/rules/README.md).
 
-    python3 python/examples/other_rows.py --instances 500
+    python3 results/rules/other_rows.py --instances 500
 
 Sources: drafts within the request's filter, vLLM pull request 56724; TLI and SLEM, Timor et al. 2025 (arXiv 2502.05202), as
 `AssistantToTargetTranslator` and `AssistedCandidateGeneratorDifferentTokenizers` of transformers have them.

@@ -1,7 +1,7 @@
 """Measures how well a draft predicts the acceptance of its tokens: writes rounds of a pair of models with a confidence for every drafted
 token, for the serving simulator (docs/serving.md, "acceptance": {"kind": "recorded", "file": FILE}).
 
-    python3 python/examples/confident_rounds.py configs/exact_austen_bigram.json --gamma 4 --rounds 8000 --out rounds.jsonl
+    python3 scripts/serving/confident_rounds.py configs/exact_austen_bigram.json --gamma 4 --rounds 8000 --out rounds.jsonl
 
 Confidences are those of vLLM's estimator (vllm-project/vllm at 165b366, vllm/v1/worker/gpu/spec_decode/acceptance_estimator.py): a
 logistic function, one for each position, of the margin between the draft's two best logits. It is fitted to the first half of the rounds, and the

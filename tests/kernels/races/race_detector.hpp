@@ -9,7 +9,7 @@
 // block of a cluster must also have started before another touches its shared memory, and must not have
 // ended.
 //
-// Code that is compiled to report accesses (tests/kernels/races) reports them; the emulator reports
+// Code that is compiled to report accesses (told_accesses.cpp) reports them; the emulator reports
 // everything else.
 #pragma once
 
