@@ -74,6 +74,8 @@ void require_gpu_form(const Job& job);
 
 class JobList {
  public:
+  explicit JobList(Backend backend = Backend::cpu) : backend_(backend) {}
+
   /// Returns the set-up of this config. Configs share it if they differ only in values on which it does not
   /// depend.
   std::shared_ptr<const Setup> setup(const Config& config);
@@ -119,14 +121,13 @@ class JobList {
   /// Runs the jobs that are not done, in parallel over jobs and trials, and calls `done` after each, from any
   /// thread. All jobs must pass `require_gpu_form` if the backend is not the CPU.
   void run(
-      const Control& control, Backend backend = Backend::cpu,
-      const std::function<void(const Job& job)>& done = [](const Job&) {});
+      const Control& control, const std::function<void(const Job& job)>& done = [](const Job&) {});
 
  private:
   Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind,
                   const RuleQualityOptions& options = {});
-  void run_job(Job& job, const Control& control, Backend backend);
-  Outcome run_once(Job& job, const Control& control, Backend backend);
+  void run_job(Job& job, const Control& control);
+  Outcome run_once(Job& job, const Control& control);
 
   /// A set-up's tables for fast decoding, made by the first job that needs them and dropped after the last.
   struct Prepared {
@@ -143,6 +144,7 @@ class JobList {
   template <class Pair>
   const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 
+  Backend backend_;
   ModelFactory factory_;
   std::map<std::type_index, std::any> shared_;
   BuiltFromConfigs<Setup> setups_;

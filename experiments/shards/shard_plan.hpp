@@ -5,9 +5,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,12 +14,6 @@
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
-
-/// Parses a shard at the beginning of `words`: two numbers with `between` between them. If `all`, the words
-/// must contain nothing else. Empty if there is none.
-std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
-/// Parses a shard such as "3/8". Throws UsageError if it is malformed.
-Shard shard_named(const std::string& words);
 
 /// The cells that each shard runs: in order, and of equal cost. The cost of a cell is its rounds times gamma
 /// + 1. Cells that share simulations stay together. A cell is cut between batches where its experiment allows
