@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cost/cost_model.hpp"
 #include "analysis/cost/device_speed.hpp"
-#include "analysis/cost/speculation_cost.hpp"
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
@@ -143,7 +143,8 @@ struct DrafterPlan : MemoryFit {
   /// The largest batch at which speculation still pays with the best gamma, kept fixed.
   std::optional<int> batch_limit;
   std::optional<DeviceFindings> device;  ///< empty without a roofline
-  std::vector<ServerSetting> settings;   ///< empty if speculation does not pay, or does not fit
+  std::vector<ServerSetting> settings;   ///< by drafter_settings
+  SpeedupCurve curve = {};               ///< from which gamma was chosen; not written
 };
 
 /// One plan for each drafter: those that fit first, then the others; within each group the fastest first.
