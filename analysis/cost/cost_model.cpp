@@ -6,7 +6,6 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <variant>
 
 namespace speclab {
 
@@ -207,21 +206,14 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
   const int longest = static_cast<int>(tokens.size()) - 1;
   for (int batch = 1; batch <= most; ++batch) {
     const RoundCosts rounds = round_costs(costs, longest, {double(batch), context});
+    const auto speedup = [&](int gamma) {
+      return tokens[static_cast<std::size_t>(gamma)] / rounds.of(gamma);
+    };
     int best = 0;
-    double speedup = tokens.front() / rounds.of(0);
-    for (int gamma = 1; gamma <= longest; ++gamma) {
-      const double here = tokens[static_cast<std::size_t>(gamma)] / rounds.of(gamma);
-      if (here > speedup) {
-        best = gamma;
-        speedup = here;
-      }
-    }
-    if (ranges.empty() || ranges.back().gamma != best) {
-      ranges.push_back({batch, batch, best, speedup});
-    } else {
-      ranges.back().last = batch;
-      ranges.back().least_speedup = std::min(ranges.back().least_speedup, speedup);
-    }
+    for (int gamma = 1; gamma <= longest; ++gamma) best = speedup(gamma) > speedup(best) ? gamma : best;
+    if (ranges.empty() || ranges.back().gamma != best) ranges.push_back({batch, batch, best, speedup(best)});
+    ranges.back().last = batch;
+    ranges.back().least_speedup = std::min(ranges.back().least_speedup, speedup(best));
   }
   return ranges;
 }

@@ -115,11 +115,10 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
 }
 
 /// Returns costs with c for a run of one token, or for the best gamma if one run drafts all tokens.
-PlannedCosts planned_costs(const RoundCosts& costs, int gamma, const std::string& from,
-                           const Operation& point) {
-  std::optional<int> in_one_run;
-  if (costs.runs == DraftRuns::a_round) in_one_run = std::max(gamma, 1);
-  return {costs.drafts[at(in_one_run.value_or(1))], from, point.batch, point.context, in_one_run};
+PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
+  const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
+  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
+          in_one_run};
 }
 
 /// Adds the best gamma, those around it, and the one that the user asks about.
@@ -135,7 +134,7 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
       curve.by,
       drafter.most_drafted == choice.gamma ? "This is the most that the drafter can draft." : choice.reason,
       near_best(curve.estimate, little_loss)};
-  plan.costs = planned_costs(curve.costs, choice.gamma, drafter.cost_from, settings.at);
+  plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.gammas = gamma_rows(curve, choice.gamma);
   if (settings.asked_gamma) {
     const int gamma = *settings.asked_gamma;
