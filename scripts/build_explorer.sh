@@ -36,7 +36,7 @@ sources="explorer/engine.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
-  analysis/cost/speculation_cost.cpp analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
+  analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   serving/advisor/acceptance_file.cpp serving/advisor/all_log_formats.cpp serving/advisor/log_format.cpp
   serving/advisor/log_source.cpp serving/advisor/named_columns.cpp serving/advisor/json_records.cpp
   serving/advisor/prometheus_page.cpp serving/advisor/log_formats/*.cpp

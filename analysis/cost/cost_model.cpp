@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -50,6 +51,17 @@ Place locate(const std::vector<double>& axis, double value) {
 /// Interpolates; beyond the last point only rising lines are extrapolated.
 double between(double low, double high, double share) {
   return share > 1 ? high + std::max(high - low, 0.0) * (share - 1) : low + (high - low) * share;
+}
+
+void change(CostModel& cost, double bandwidth, double flops, double overheads) {
+  auto* const roofline = std::get_if<RooflineCost>(&cost);
+  if (roofline == nullptr) return;
+  Machine& machine = roofline->machine;
+  machine.bandwidth_efficiency = std::min(machine.bandwidth_efficiency * bandwidth, 1.0);
+  machine.flops_efficiency = std::min(machine.flops_efficiency * flops, 1.0);
+  machine.run_overhead *= overheads;
+  machine.layer_overhead *= overheads;
+  machine.reduce_latency *= overheads;
 }
 
 }  // namespace
@@ -104,6 +116,114 @@ double run_ms(const CostModel& cost, const Run& run) {
     }
   };
   return std::visit(Visitor{run}, cost);
+}
+
+DraftRuns draft_runs(const CostPair& costs) {
+  const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
+  if (draft == nullptr) return costs.stated;
+  return draft->model.drafts_in_one_run() ? DraftRuns::a_round : DraftRuns::a_token;
+}
+
+bool constant(const CostPair& costs) {
+  return std::holds_alternative<ConstantCost>(costs.target) &&
+         std::holds_alternative<ConstantCost>(costs.draft);
+}
+
+double drafting_ms(const CostPair& costs, double gamma, const Operation& at) {
+  if (gamma == 0) return 0;
+  if (draft_runs(costs) == DraftRuns::a_round) return run_ms(costs.draft, {gamma, at.batch, at.context});
+  return gamma * run_ms(costs.draft, {1, at.batch, at.context});
+}
+
+double reading_ms(const CostPair& costs, const Run& run) {
+  if (draft_runs(costs) == DraftRuns::a_token) return run_ms(costs.draft, run);
+  const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
+  constexpr double milli = 1000;
+  return draft == nullptr ? 0 : milli * reading_time(draft->machine, draft->model, run).total();
+}
+
+double drafting_cost(const CostPair& costs, int gamma, const Operation& at) {
+  if (gamma == 0) return 0;
+  if (draft_runs(costs) == DraftRuns::a_token) return gamma * draft_cost(costs, at);
+  return drafting_ms(costs, gamma, at) / run_ms(costs.target, {1, at.batch, at.context});
+}
+
+double draft_cost(const CostPair& costs, const Operation& at) {
+  const Run one{1, at.batch, at.context};
+  return run_ms(costs.draft, one) / run_ms(costs.target, one);
+}
+
+std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma) {
+  if (draft_runs(costs) == DraftRuns::a_token) return std::nullopt;
+  return std::max(gamma, 1);
+}
+
+double verify_cost(const CostPair& costs, int gamma, const Operation& at) {
+  return run_ms(costs.target, {gamma + 1.0, at.batch, at.context}) /
+         run_ms(costs.target, {1, at.batch, at.context});
+}
+
+double RoundCosts::of(int gamma) const {
+  const auto at = static_cast<std::size_t>(gamma);
+  return drafts[at] + verify[at];
+}
+
+RoundCosts round_costs(const CostPair& costs, int most, const Operation& at) {
+  RoundCosts rounds{.c = draft_cost(costs, at), .runs = draft_runs(costs), .constant = constant(costs)};
+  for (int gamma = 0; gamma <= most; ++gamma) {
+    rounds.drafts.push_back(drafting_cost(costs, gamma, at));
+    rounds.verify.push_back(verify_cost(costs, gamma, at));
+  }
+  return rounds;
+}
+
+std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
+                                                   const Operation& at) {
+  if (gamma == 0 || !std::holds_alternative<RooflineCost>(costs.target)) return std::nullopt;
+  const Run plain{1, at.batch, at.context};
+  const double plain_ms = run_ms(costs.target, plain);
+  SpeedupRange range{std::numeric_limits<double>::infinity(), 0};
+  for (const double bandwidth : {0.8, 1.2}) {
+    for (const double flops : {0.8, 1.2}) {
+      for (const double overheads : {0.5, 2.0}) {
+        CostPair other = costs;
+        change(other.target, bandwidth, flops, overheads);
+        change(other.draft, bandwidth, flops, overheads);
+        if (auto* const constant = std::get_if<ConstantCost>(&other.draft))
+          constant->ms *= run_ms(other.target, plain) / plain_ms;
+        const double speedup = tokens / (drafting_cost(other, gamma, at) + verify_cost(other, gamma, at));
+        range.low = std::min(range.low, speedup);
+        range.high = std::max(range.high, speedup);
+      }
+    }
+  }
+  return range;
+}
+
+std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
+                                       int most) {
+  std::vector<BatchRange> ranges;
+  const int longest = static_cast<int>(tokens.size()) - 1;
+  for (int batch = 1; batch <= most; ++batch) {
+    const RoundCosts rounds = round_costs(costs, longest, {double(batch), context});
+    const auto speedup = [&](int gamma) {
+      return tokens[static_cast<std::size_t>(gamma)] / rounds.of(gamma);
+    };
+    int best = 0;
+    for (int gamma = 1; gamma <= longest; ++gamma) best = speedup(gamma) > speedup(best) ? gamma : best;
+    if (ranges.empty() || ranges.back().gamma != best) ranges.push_back({batch, batch, best, speedup(best)});
+    ranges.back().last = batch;
+    ranges.back().least_speedup = std::min(ranges.back().least_speedup, speedup(best));
+  }
+  return ranges;
+}
+
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most) {
+  for (int batch = 1; batch <= most; ++batch) {
+    const Operation at{double(batch), context};
+    if (tokens_per_round <= drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at)) return batch - 1;
+  }
+  return most;
 }
 
 }  // namespace speclab

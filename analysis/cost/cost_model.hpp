@@ -1,6 +1,8 @@
-// The time of one run of a model: constant (Leviathan et al. 2023), measured, or by the roofline.
+// The time of one run of a model: constant (Leviathan et al. 2023), measured, or by the roofline; and the
+// costs of rounds that a pair of models has.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -48,5 +50,104 @@ using CostModel = std::variant<ConstantCost, MeasuredCost, RooflineCost>;
 
 /// Returns milliseconds of one run; for ConstantCost, in its own unit.
 double run_ms(const CostModel& cost, const Run& run);
+
+/// The runs in which a drafter makes the tokens of a round: one run per token, in sequence, or one run for
+/// all, as Medusa heads and DFlash blocks do.
+enum class DraftRuns { a_token, a_round };
+
+struct CostPair {
+  CostModel target;
+  CostModel draft;
+  /// For a draft whose time is constant or measured; a Transformer determines it itself. If one run drafts a
+  /// round, times are by the number of tokens that it drafts.
+  DraftRuns stated = DraftRuns::a_token;
+};
+
+DraftRuns draft_runs(const CostPair& costs);
+
+/// Returns whether neither cost depends on tokens, batch or context.
+bool constant(const CostPair& costs);
+
+/// The operating point of a server: sequences decoded together, and tokens before each.
+struct Operation {
+  double batch = 1;
+  double context = 0;
+};
+
+/// Returns the milliseconds (for ConstantCost, in its own unit) of drafting `gamma` tokens for each sequence,
+/// 0 for none: gamma runs of one token, or one run for all.
+double drafting_ms(const CostPair& costs, double gamma, const Operation& at);
+
+/// Returns the same for a draft that reads `run.tokens` known tokens of each sequence: prompts, or the token
+/// of a round without drafts. For a drafter of one run per round whose times are constant or measured this is
+/// not known; 0 is returned.
+double reading_ms(const CostPair& costs, const Run& run);
+
+/// Returns the cost of drafting `gamma` tokens, in plain target runs at the same batch: gamma c if each token
+/// takes a run.
+double drafting_cost(const CostPair& costs, int gamma, const Operation& at);
+
+/// Returns c: the time of a draft run of one token over that of a plain target run, at the same batch.
+double draft_cost(const CostPair& costs, const Operation& at);
+
+/// Returns the tokens of the draft run that drafts `gamma` of them, at least 1; none if each token takes a
+/// run.
+std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma);
+
+/// Returns the time of a target run over gamma + 1 positions over that of one over a single position: 1 if
+/// verifying is free.
+double verify_cost(const CostPair& costs, int gamma, const Operation& at);
+
+/// The costs of rounds at one operating point, in plain target runs at the same batch. Theorem 3.8 of
+/// Leviathan et al. 2023 if verifying is not free: its denominator gets the cost of a target run over gamma +
+/// 1 positions.
+struct RoundCosts {
+  double c = 0;                     ///< a draft run of one token
+  std::vector<double> drafts = {};  ///< drafting gamma tokens, by gamma from 0
+  std::vector<double> verify = {};  ///< a target run over gamma + 1 positions, by gamma from 0
+  DraftRuns runs = DraftRuns::a_token;
+  bool constant = false;  ///< neither cost depends on tokens, batch or context
+
+  int last() const { return static_cast<int>(drafts.size()) - 1; }
+  /// Returns the cost of a round that drafts `gamma` tokens.
+  double of(int gamma) const;
+};
+
+/// Returns the costs for gamma = 0..most, `most` 0 or more.
+RoundCosts round_costs(const CostPair& costs, int most, const Operation& at);
+
+struct SpeedupRange {
+  double low = 0;
+  double high = 0;
+};
+
+/// Returns the range of the speedup at `gamma`, whose rounds emit `tokens`, over possible errors of the
+/// roofline's assumptions: both efficiencies a fifth lower or higher (at most 1), and all overheads half or
+/// double, in every combination, the same for target and draft. A draft run of constant time stays the same
+/// share of a plain target run. Returns none without a roofline, and for gamma 0.
+std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
+                                                   const Operation& at);
+
+/// Batches first..last for which `gamma` is the best (0: do not speculate).
+struct BatchRange {
+  int first = 1;
+  int last = 1;
+  int gamma = 0;
+  double least_speedup = 1;  ///< smallest speedup over the range, at `gamma`
+
+  /// Returns whether both are the same row of a table, whatever their speedups.
+  bool same_row(const BatchRange& other) const {
+    return first == other.first && last == other.last && gamma == other.gamma;
+  }
+};
+
+/// Returns the best gamma for every batch from 1 to `most`; neighbours with the same choice form one range.
+/// The speedup need not fall with the batch: long caches and touched experts can make speculation pay again.
+std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
+                                       int most);
+
+/// Returns the largest batch of 1..most up to which every batch is faster than plain decoding at this gamma;
+/// 0 if one sequence already is not. `tokens_per_round` is the number at gamma.
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most);
 
 }  // namespace speclab

@@ -31,12 +31,28 @@ double devices_that_hold(const DeviceMemory& memory, double batch, int devices) 
   return std::ceil((memory.weights() + batch * memory.cache_per_sequence) / (memory.usable / devices));
 }
 
+TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
+                         double tokens_per_round, const Operation& at) {
+  const RunWork verifying = work(target.machine, target.model, {gamma + 1.0, at.batch, at.context});
+  const bool in_one = draft.model.drafts_in_one_run();
+  RunWork drafts;
+  if (gamma > 0) {
+    drafts = work(draft.machine, draft.model, {in_one ? double(gamma) : 1, at.batch, at.context});
+    const int runs = in_one ? 1 : gamma;
+    drafts = {runs * drafts.flops, runs * drafts.bytes};
+  }
+  const double tokens = at.batch * tokens_per_round;
+  return {(verifying.bytes + drafts.bytes) / tokens, (verifying.flops + drafts.flops) / tokens,
+          (energy(target.machine, verifying) + energy(draft.machine, drafts)) / tokens};
+}
+
 std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
                                            int gamma, double tokens_per_round) {
   const auto* target = std::get_if<RooflineCost>(&costs.target);
   if (target == nullptr) return std::nullopt;
   const Machine& machine = target->machine;
   const Run plain{1, at.batch, at.context};
+  const DeviceMemory memory = *device_memory(costs, at, share);
   const RunTime time = run_time(machine, target->model, plain);
   constexpr double milli = 1e3;
 
@@ -53,7 +69,7 @@ std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operatio
   found.compute_bound = time.compute_bound();
   found.intensity = work(machine, target->model, plain).intensity();
   found.balance = peak_flops(machine) / (machine.devices * machine.device.bandwidth);
-  found.memory = *device_memory(costs, at, share);
+  found.memory = memory;
   if (const auto* const draft = std::get_if<RooflineCost>(&costs.draft)) {
     const TokenWork before = work_per_token(*target, *draft, 0, 1, at);
     const TokenWork after = work_per_token(*target, *draft, gamma, tokens_per_round, at);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 
 namespace speclab {
 
@@ -44,6 +44,15 @@ struct DeviceFindings {
   std::optional<PlainAndSpeculative> bytes_per_token;   ///< none without the draft's shape
   std::optional<PlainAndSpeculative> joules_per_token;  ///< none without the draft's shape
 };
+
+/// The work for one emitted token of one sequence of the batch, at some gamma (0: plain decoding).
+struct TokenWork {
+  double bytes = 0;
+  double flops = 0;
+  double joules = 0;  ///< see energy()
+};
+TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
+                         double tokens_per_round, const Operation& at);
 
 /// Returns the memory for both models' weights and a cache of `at.context` tokens per sequence. A draft of
 /// unknown shape counts 0. `share` of the device's memory may be used. Returns none unless the target's cost

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
-#include <variant>
 
 #include "analysis/statistics/round_replay.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
@@ -19,22 +18,22 @@ constexpr double near_limit = 0.01;
 
 std::size_t row(int gamma) { return static_cast<std::size_t>(gamma); }
 
-double paid_by_curve(const SpeedupCurve& curve, const CostPair& costs, const Operation& at) {
+double paid_by_curve(const SpeedupCurve& curve) {
   double best = 1;
   for (int most = 1; most <= curve.last(); ++most) {
     double cost = 0;
     for (int gamma = 0; gamma <= most; ++gamma) {
       const double exactly =
           curve.accepts(most, gamma) - (gamma == most ? 0 : curve.accepts(most, gamma + 1));
-      cost += exactly * (drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at));
+      cost += exactly * curve.costs.of(gamma);
     }
     best = std::max(best, curve.tokens[row(most)] / cost);
   }
   return best;
 }
 
-GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alpha, double c) {
-  const OptimalGamma closed = optimal_gamma(alpha, c);
+GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma) {
+  const OptimalGamma closed = optimal_gamma(curve.alpha, curve.costs.c);
   const int last = curve.last();
   if (closed.gamma && *closed.gamma <= last) return {*closed.gamma, closed.reason};
   if (closed.gamma) {
@@ -53,13 +52,13 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
 
 /// Returns the choice if a round costs 1 + c for any gamma, so that more tokens are always better: `gamma` is
 /// 0 or the last, and the limit is 1 / ((1 - alpha) (1 + c)).
-GammaChoice best_of_one_run(const SpeedupCurve& curve, int gamma, double alpha, double c) {
+GammaChoice best_of_one_run(const SpeedupCurve& curve, int gamma) {
   if (gamma == 0) return {0, "No gamma considered has a speedup above 1: do not speculate."};
   const std::string reason = "One run drafts all tokens of a round, so more tokens are always better.";
-  const auto free = speedup_bound_drafting_free(alpha);
+  const auto free = speedup_bound_drafting_free(curve.alpha);
   for (int enough = 1; free && enough <= curve.last(); ++enough) {
     const double speedup = curve.estimate[row(enough)];
-    if (speedup > 1 && speedup >= (1 - near_limit) * *free / (1 + c))
+    if (speedup > 1 && speedup >= (1 - near_limit) * *free / (1 + curve.costs.c))
       return {enough, reason + " This number comes within 1% of the limit."};
   }
   return {gamma, reason + fmt::format(" This is the largest considered, {}.", curve.last())};
@@ -67,11 +66,11 @@ GammaChoice best_of_one_run(const SpeedupCurve& curve, int gamma, double alpha, 
 
 /// Returns the curve from tokens per round by gamma, with their bounds.
 template <class Tokens>
-SpeedupCurve measured_curve(AcceptanceModel by, const Tokens& found, int most, const CostPair& costs,
-                            const Operation& at) {
+SpeedupCurve measured_curve(AcceptanceModel by, const Tokens& found, const RoundCosts& costs) {
   std::vector<double> tokens = found.tokens;
-  tokens.resize(std::min(tokens.size(), row(most) + 1));
-  SpeedupCurve curve{by, tokens, speedups(tokens, costs, at), {}, {}};
+  tokens.resize(std::min(tokens.size(), row(costs.last()) + 1));
+  SpeedupCurve curve{
+      .by = by, .tokens = tokens, .estimate = speedups(tokens, costs), .low = {}, .high = {}, .costs = costs};
   for (std::size_t gamma = 0; gamma < tokens.size(); ++gamma) {
     const double a_token = curve.estimate[gamma] / tokens[gamma];
     curve.low.push_back(a_token * found.low[gamma]);
@@ -91,32 +90,41 @@ double SpeedupCurve::accepts(int gamma, int n) const {
   return reached.empty() ? tokens[row(n)] - tokens[row(n - 1)] : reached[row(gamma)][row(n)];
 }
 
-SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at) {
-  const auto by_alpha = [&](double value) { return speedups(iid_tokens(value, most), costs, at); };
-  return {AcceptanceModel::iid, iid_tokens(alpha.estimate, most), by_alpha(alpha.estimate),
-          by_alpha(alpha.low), by_alpha(alpha.high)};
+std::vector<double> iid_tokens(double alpha, int most) {
+  std::vector<double> tokens;
+  for (int gamma = 0; gamma <= most; ++gamma) tokens.push_back(expected_tokens(alpha, gamma));
+  return tokens;
 }
 
-SpeedupCurve position_curve(const PositionalTokens& measured, int most, const CostPair& costs,
-                            const Operation& at) {
-  return measured_curve(AcceptanceModel::positions, measured, most, costs, at);
+std::vector<double> speedups(std::span<const double> tokens, const RoundCosts& costs) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < tokens.size(); ++i) all.push_back(tokens[i] / costs.of(static_cast<int>(i)));
+  return all;
 }
 
-SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, int most,
-                          const CostPair& costs, const Operation& at) {
+SpeedupCurve iid_curve(const Interval& alpha, const RoundCosts& costs) {
+  const auto by_alpha = [&](double value) { return speedups(iid_tokens(value, costs.last()), costs); };
+  return {.tokens = iid_tokens(alpha.estimate, costs.last()),
+          .estimate = by_alpha(alpha.estimate),
+          .low = by_alpha(alpha.low),
+          .high = by_alpha(alpha.high),
+          .costs = costs,
+          .alpha = alpha.estimate};
+}
+
+SpeedupCurve position_curve(const PositionalTokens& measured, const RoundCosts& costs) {
+  return measured_curve(AcceptanceModel::positions, measured, costs);
+}
+
+SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, const RoundCosts& costs) {
   ReplayedTokens found = replayed_tokens(log, confidence);
-  SpeedupCurve curve = measured_curve(AcceptanceModel::replay, found, most, costs, at);
+  SpeedupCurve curve = measured_curve(AcceptanceModel::replay, found, costs);
   found.reached.resize(curve.tokens.size());
   curve.reached = std::move(found.reached);
   return curve;
 }
 
-bool constant(const CostPair& costs) {
-  return std::holds_alternative<ConstantCost>(costs.target) &&
-         std::holds_alternative<ConstantCost>(costs.draft);
-}
-
-GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at) {
+GammaChoice best_of(const SpeedupCurve& curve) {
   const auto top = std::max_element(curve.estimate.begin(), curve.estimate.end());
   const int gamma = static_cast<int>(top - curve.estimate.begin());
   if (curve.by != AcceptanceModel::iid) {
@@ -126,28 +134,28 @@ GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& cos
                        ? "The largest speedup, with acceptance as measured at each position."
                        : "The largest speedup, with the logged text cut into rounds of each gamma."};
   }
-  if (constant(costs) && draft_runs(costs) == DraftRuns::a_round)
-    return best_of_one_run(curve, gamma, alpha, draft_cost(costs, at));
-  if (constant(costs)) return best_by_closed_form(curve, gamma, alpha, draft_cost(costs, at));
+  if (curve.costs.constant) {
+    return curve.costs.runs == DraftRuns::a_round ? best_of_one_run(curve, gamma)
+                                                  : best_by_closed_form(curve, gamma);
+  }
   if (gamma == 0) return {0, "No gamma has a speedup above 1 here: do not speculate."};
   return {gamma, gamma == curve.last()
                      ? fmt::format("The largest considered, {}.", gamma)
                      : std::string("The largest speedup with the cost of verifying gamma + 1 positions.")};
 }
 
-SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs,
-                             const Operation& at) {
+SpeedupBounds speedup_bounds(const SpeedupCurve& curve) {
   SpeedupBounds bounds;
-  const double c = draft_cost(costs, at);
   const bool iid = curve.by == AcceptanceModel::iid;
   // The closed forms assume free verification.
-  const bool by_theorem = iid && constant(costs);
-  const bool closed = by_theorem && draft_runs(costs) == DraftRuns::a_token;
-  const auto paid = speedup_bound_drafting_paid(alpha, c);
+  const bool by_theorem = iid && curve.costs.constant;
+  if (by_theorem) bounds.guaranteed = guaranteed_speedup(curve.alpha, curve.costs.c);
+  if (iid) bounds.drafting_free = speedup_bound_drafting_free(curve.alpha);
+  std::optional<double> paid;
+  if (by_theorem && curve.costs.runs == DraftRuns::a_token)
+    paid = speedup_bound_drafting_paid(curve.alpha, curve.costs.c);
   // The oracle may also draft nothing.
-  bounds.drafting_paid = closed && paid ? std::max(*paid, 1.0) : paid_by_curve(curve, costs, at);
-  if (by_theorem) bounds.guaranteed = guaranteed_speedup(alpha, c);
-  if (iid) bounds.drafting_free = speedup_bound_drafting_free(alpha);
+  bounds.drafting_paid = paid ? std::max(*paid, 1.0) : paid_by_curve(curve);
   return bounds;
 }
 

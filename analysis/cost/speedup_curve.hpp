@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/intervals.hpp"
 
@@ -17,7 +17,15 @@ namespace speclab {
 /// the logged text cut into rounds of each gamma.
 enum class AcceptanceModel { iid, positions, replay };
 
-/// Vectors by gamma, from 0; all have the same length.
+/// Returns tokens per round for gamma = 0..most under the i.i.d. assumption (Leviathan et al. 2023, Eq. 1).
+std::vector<double> iid_tokens(double alpha, int most);
+
+/// Returns the speedup over plain decoding for gamma = 0..tokens.size() - 1, at most costs.last(). `tokens`
+/// are those of one sequence's round, including the correction or bonus; at gamma = 0 both numerator and
+/// denominator are 1.
+std::vector<double> speedups(std::span<const double> tokens, const RoundCosts& costs);
+
+/// Vectors by gamma, from 0; `tokens`, `estimate`, `low` and `high` have the same length.
 struct SpeedupCurve {
   AcceptanceModel by = AcceptanceModel::iid;
   std::vector<double> tokens;  ///< tokens per round
@@ -25,6 +33,8 @@ struct SpeedupCurve {
   /// reached[gamma][n]: share of rounds that accept n tokens or more. Empty if acceptance at a position does
   /// not depend on gamma: `tokens` then determines it.
   std::vector<std::vector<double>> reached = {};
+  RoundCosts costs = {};  ///< for these gammas, and maybe for longer drafts
+  double alpha = 0;       ///< of an i.i.d. curve
 
   int last() const { return static_cast<int>(tokens.size()) - 1; }
   Interval at(int gamma) const;
@@ -32,21 +42,16 @@ struct SpeedupCurve {
   double accepts(int gamma, int n) const;
 };
 
-/// Returns the curve for gamma = 0..most from an alpha with its interval. The speedup rises with alpha, so an
-/// interval of alpha gives one of the speedup.
-SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at);
+/// Returns the curve for gamma = 0..costs.last() from an alpha with its interval. The speedup rises with
+/// alpha at every gamma, so that an interval of alpha gives one of the speedup.
+SpeedupCurve iid_curve(const Interval& alpha, const RoundCosts& costs);
 
 /// Returns the same from acceptance measured at each position that the log's rounds reached.
-SpeedupCurve position_curve(const PositionalTokens& measured, int most, const CostPair& costs,
-                            const Operation& at);
+SpeedupCurve position_curve(const PositionalTokens& measured, const RoundCosts& costs);
 
 /// Returns the same from rounds of each gamma along the logged text (round_replay.hpp); a gamma with too few
 /// rounds has no entry.
-SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, int most,
-                          const CostPair& costs, const Operation& at);
-
-/// Returns whether neither cost depends on tokens, batch or context.
-bool constant(const CostPair& costs);
+SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, const RoundCosts& costs);
 
 struct GammaChoice {
   int gamma = 0;
@@ -54,9 +59,10 @@ struct GammaChoice {
 };
 
 /// Returns the smallest maximiser. If the speedup grows forever, returns the first gamma within 1% of its
-/// limit, or the largest of the curve. `alpha` is that of an i.i.d. curve, which has a closed form under
-/// constant costs.
-GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at);
+/// limit, or the largest of the curve. An i.i.d. curve has a closed form under
+/// constant
+/// costs.
+GammaChoice best_of(const SpeedupCurve& curve);
 
 /// Bounds on the speedup that any choice of gamma can reach.
 struct SpeedupBounds {
@@ -68,7 +74,6 @@ struct SpeedupBounds {
 /// Returns the bounds. `drafting_paid` is the speedup of an oracle that drafts exactly the tokens that will
 /// be accepted, at most m, for the best m of the curve. With free verification and i.i.d. acceptance its
 /// limit is 1 / (1 - alpha + c alpha), which is returned for constant costs with one run per token.
-SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs,
-                             const Operation& at);
+SpeedupBounds speedup_bounds(const SpeedupCurve& curve);
 
 }  // namespace speclab

@@ -23,10 +23,10 @@ int merge_main(const Values& values) {
   refuse_unwritable(folder);
   const FolderLock lock(folder);
   TerminalWatch watch("merge", values.has("quiet") || values.has("json"));
-  const RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
   if (merged.result.partial) return exit_interrupted;
-  write_and_print(merged, values, folder,
-                  fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))));
+  merged.timings.command = fmt::format("speclab merge {}", shell_word(file_argument(folder.string())));
+  write_and_print(merged, values, folder);
   return exit_ok;
 }
 

@@ -118,12 +118,11 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
     hold_cells(made);  // the summary reads them
     return made;
   });
-  const std::string again = command(values, name);
-  run.timings.command = again;
+  run.timings.command = command(values, name);
   std::optional<StopScope> undisturbed;
   if (run.result.partial) undisturbed.emplace(nullptr);
   write_data(out / name, run);
-  Section section = result_section(run, name, again);
+  Section section = result_section(run, name);
   write_figures(out / name, section);
   if (!run.result.partial) remove_journal(out / name);
   if (!quiet) {

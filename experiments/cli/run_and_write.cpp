@@ -45,6 +45,16 @@ void print_section(const Section& section) {
   for (const Passage& passage : section.passages) fmt::print("{}\n", terminal(passage, writes_to_terminal()));
 }
 
+/// Returns the command that makes the same result, without options that do not change it.
+std::string command_of_run(const Values& values, const char* verb, const std::string& file, Backend backend) {
+  std::string command =
+      fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
+  if (const auto out = values.given("out")) command += " " + shell_line(option_words("--out", *out));
+  if (const auto seed = values.given<std::int64_t>("seed")) command += fmt::format(" --seed {}", *seed);
+  if (backend == Backend::cuda) command += " --backend cuda";
+  return command;
+}
+
 }  // namespace
 
 std::string changes_in_name(const Words& changes) {
@@ -74,8 +84,7 @@ std::filesystem::path run_folder(const Values& values, const std::string& file) 
   return std::filesystem::path("out") / (name.string() + changes_in_name(changes));
 }
 
-void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
-                     const std::string& command, Backend backend) {
+void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder) {
   // Results of an interrupted run are written without another interruption; a complete result can be computed
   // again.
   std::optional<StopScope> undisturbed;
@@ -95,9 +104,9 @@ void write_and_print(const RunResult& run, const Values& values, const std::file
     undisturbed.emplace(nullptr);
   }
   write_data(folder, run, values.has("csv-marked") ? CsvText::marked : CsvText::as_it_is);
-  const Section section = result_section(run, "result", command);
+  const Section section = result_section(run, "result");
   write_figures(folder, section);
-  write_report(folder, result_page(run, section, command, backend));
+  write_report(folder, result_page(run, section));
   if (!run.result.partial) remove_journal(folder);
 
   if (values.has("json")) {
@@ -113,58 +122,50 @@ void write_and_print(const RunResult& run, const Values& values, const std::file
 
 int run_and_write(const Values& values, const char* verb, void (*check)(const Config& config)) {
   const auto file = values.text("config");
-  const bool quiet = values.has("quiet");
   const bool force = values.has("force");
   const bool as_json = values.has("json");
+  const bool quiet = values.has("quiet");
   const Resume resume = resume_named(values.text("resume"));
   const ThreadLimit limit(thread_option(values));
   const Backend backend = backend_named(values.given("backend").value_or("cpu"));
+  std::optional<Shard> shard;
+  if (values.has("shard")) shard = shard_named(values.text("shard"));
+  if (shard && (resume == Resume::required || as_json))
+    throw UsageError(
+        "--shard goes on with its own journals and prints nothing: leave out --resume and --json");
   const std::filesystem::path folder = run_folder(values, file);
   const auto config = with_sections(*load_config(file, values));
-  std::string command =
-      fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
-  if (values.has("out")) command += " " + shell_line(option_words("--out", folder.string()));
-  if (const auto seed = values.given<std::int64_t>("seed")) command += fmt::format(" --seed {}", *seed);
-  if (backend == Backend::cuda) command += " --backend cuda";
+  const std::string command = command_of_run(values, verb, file, backend);
 
-  if (values.has("shard")) {
-    const Shard shard = shard_named(values.text("shard"));
-    return in_file(file, [&] {
-      check(*config);
-      refuse_unwritable(folder);
-      refuse_foreign_result(folder, *config);
-      if (resume == Resume::required || as_json)
-        throw UsageError(
-            "--shard always continues from its journals and prints no result: leave out --resume and --json");
-      TerminalWatch watch(fmt::format("shard {}/{}", shard.index, shard.count), quiet);
+  return in_file(file, [&] {
+    check(*config);
+    refuse_unwritable(folder);
+    std::optional<FolderLock> lock;
+    if (!shard) lock.emplace(folder);
+    if (shard || !force) refuse_foreign_result(folder, *config);
+    if (shard) {
+      TerminalWatch watch(fmt::format("shard {}/{}", shard->index, shard->count), quiet);
       const bool whole =
           run_shard(*config, {.folder = folder,
-                              .shard = shard,
+                              .shard = *shard,
                               .command = command,
                               .anew = force,
                               .backend = backend,
                               .control_for = [&](std::uint64_t total) { return watch.control(total); }});
       if (whole && !quiet)
-        fmt::print("shard {}/{} is complete; speclab merge {}\n", shard.index, shard.count,
+        fmt::print("shard {}/{} is complete; speclab merge {}\n", shard->index, shard->count,
                    shell_word(file_argument(folder.string())));
       return whole ? exit_ok : exit_interrupted;
-    });
-  }
-  std::optional<FolderLock> lock;
-  RunResult run = in_file(file, [&] {
-    check(*config);
-    refuse_unwritable(folder);
-    lock.emplace(folder);
-    if (!force) refuse_foreign_result(folder, *config);
-    return run_watched(*config, {.folder = folder,
-                                 .title = std::filesystem::path(file).stem().string(),
-                                 .quiet = quiet || as_json,
-                                 .resume = force ? Resume::never : resume,
-                                 .backend = backend});
+    }
+    RunResult run = run_watched(*config, {.folder = folder,
+                                          .title = std::filesystem::path(file).stem().string(),
+                                          .quiet = quiet || as_json,
+                                          .resume = force ? Resume::never : resume,
+                                          .backend = backend});
+    run.timings.command = command;
+    write_and_print(run, values, folder);
+    return run.result.partial ? exit_interrupted : exit_ok;
   });
-  run.timings.command = command;
-  write_and_print(run, values, folder, command, backend);
-  return run.result.partial ? exit_interrupted : exit_ok;
 }
 
 }  // namespace speclab

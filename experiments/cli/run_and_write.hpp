@@ -5,7 +5,6 @@
 #include <string>
 
 #include "experiments/base/command/verb.hpp"
-#include "experiments/run/backend.hpp"
 
 namespace speclab {
 
@@ -20,10 +19,9 @@ std::string changes_in_name(const Words& changes);
 /// --seed. Throws UsageError if the file's name cannot name a folder.
 std::filesystem::path run_folder(const Values& values, const std::string& file);
 
-/// Writes a result's files and report, and prints it as --json, --quiet and --csv-marked say. `command`
-/// reproduces it.
-void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
-                     const std::string& command, Backend backend = Backend::cpu);
+/// Writes the files and the report of a result, whose timings have the command that reproduces it, and prints
+/// it according to --json, --quiet and --csv-marked.
+void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder);
 
 /// Runs the config or one shard of it, writes its folder and prints its table. `check` may refuse the config.
 /// Returns the exit code.

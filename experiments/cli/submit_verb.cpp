@@ -71,9 +71,10 @@ int submit_main(const Values& values) {
     return interrupted() ? exit_interrupted : exit_bad_input;
   const FolderLock lock(folder);
   TerminalWatch watch("merge", quiet);
-  const RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
   if (merged.result.partial) return exit_interrupted;
-  write_and_print(merged, values, folder, shell_line(submission.command));
+  merged.timings.command = shell_line(submission.command);
+  write_and_print(merged, values, folder);
   return exit_ok;
 }
 

@@ -68,10 +68,14 @@ void write_data(const std::filesystem::path& folder, const RunResult& run, CsvTe
   write_file_atomically(folder / "timings.json", timings.dump(1) + "\n");
 }
 
-Page page_of_command(const std::string& title, const std::string& command, Backend backend) {
+Page page_of_command(const std::string& title, const std::string& command,
+                     const std::optional<DeviceTimings>& device) {
   Page page{
       title, "", {{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}}, {}};
-  if (backend == Backend::cuda) page.facts.emplace_back("GPU", device_words(backend));
+  if (device) {
+    page.facts.emplace_back(
+        "GPU", fmt::format("{}, driver {}, runtime {}", device->name, device->driver, device->runtime));
+  }
   page.facts.emplace_back("Threads", fmt::format("{}", thread_count()));
   page.facts.emplace_back("Command", command);
   page.citation = fmt::format(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ void write_data(const std::filesystem::path& folder, const RunResult& run, CsvTe
 
 /// Returns a page, without sections, for a command's result. Its facts are "Version", "Machine", "GPU" if one
 /// was used, "Threads" and "Command"; it also says how to cite speclab.
-Page page_of_command(const std::string& title, const std::string& command, Backend backend = Backend::cpu);
+Page page_of_command(const std::string& title, const std::string& command,
+                     const std::optional<DeviceTimings>& device = {});
 /// Add the facts "Input" (per file) and "Corpus", unless the page has them.
 void add_input_facts(const std::vector<InputFile>& inputs, Page& page);
 void add_corpus_facts(const Result& result, Page& page);

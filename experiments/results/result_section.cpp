@@ -13,15 +13,14 @@ namespace speclab {
 
 namespace {
 
-Section section_of(const Result& result, const Timings& timings, const std::string& id,
-                   const std::string& command) {
+Section section_of(const Result& result, const Timings& timings, const std::string& id) {
   const ShownConfig& config = result.shown();
   Section section;
   section.id = id;
   section.title = result.title;
   section.intro = config.about;
   if (!config.source.empty()) section.notes.push_back("Source: " + config.source);
-  section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, command));
+  section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, timings.command.value_or("")));
   if (result.partial) section.notes.emplace_back("Interrupted: partial results.");
   section.headline = presentation_of(config).headline(result, timings);
   section.tables = tables_of(result, timings, id);
@@ -37,10 +36,9 @@ Section section_of(const Result& result, const Timings& timings, const std::stri
   return section;
 }
 
-Section section_of_part(const RunResult& run, const CellSource& cells, const std::string& id,
-                        const std::string& command) {
+Section section_of_part(const RunResult& run, const CellSource& cells, const std::string& id) {
   Overview overview = overview_of(run.result, cells);
-  Section section = section_of(overview.sample, run.timings, id, command);
+  Section section = section_of(overview.sample, run.timings, id);
   for (Table& table : section.tables) {
     table.caption +=
         fmt::format(": {} of the {} cells", grouped(overview.sample.cells.size()), grouped(cells.size()));
@@ -53,17 +51,17 @@ Section section_of_part(const RunResult& run, const CellSource& cells, const std
 
 }  // namespace
 
-Section result_section(const RunResult& run, const std::string& id, const std::string& command) {
+Section result_section(const RunResult& run, const std::string& id) {
   Section section;
   with_cells(run, [&](const CellSource& cells) {
-    section = cells.size() <= max_cells_on_page ? section_of(run.result, run.timings, id, command)
-                                                : section_of_part(run, cells, id, command);
+    section = cells.size() <= max_cells_on_page ? section_of(run.result, run.timings, id)
+                                                : section_of_part(run, cells, id);
   });
   return section;
 }
 
-Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend) {
-  Page page = page_of_command(section.title, command, backend);
+Page result_page(const RunResult& run, const Section& section) {
+  Page page = page_of_command(section.title, run.timings.command.value_or(""), run.timings.device);
   page.sections = {section};
   add_input_facts(run.result.inputs, page);
   add_corpus_facts(run.result, page);

@@ -4,16 +4,16 @@
 #include <string>
 
 #include "experiments/base/page/page.hpp"
-#include "experiments/run/backend.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
 
-/// Returns introduction, tables, figures and passages, as the experiment presents them. `command` redraws the
-/// section. If there are more cells than a page can show, summarises all and shows a part (overview_of).
-Section result_section(const RunResult& run, const std::string& id, const std::string& command);
+/// Returns introduction, tables, figures and passages, as the result's experiment presents them, and the
+/// command that redraws them (Timings::command). If the result has more cells than a page can show, the
+/// section summarises all cells and shows a part of them (overview_of).
+Section result_section(const RunResult& run, const std::string& id);
 
 /// Returns the page of one result, with this section.
-Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend);
+Page result_page(const RunResult& run, const Section& section);
 
 }  // namespace speclab

@@ -30,10 +30,4 @@ std::optional<DeviceTimings> device_timings(Backend backend) {
       .runtime = device->runtime};
 }
 
-std::string device_words(Backend backend) {
-  const auto device = device_timings(backend);
-  if (!device) return "";
-  return fmt::format("{}, driver {}, runtime {}", device->name, device->driver, device->runtime);
-}
-
 }  // namespace speclab

@@ -18,7 +18,4 @@ Backend backend_named(const std::string& name);
 /// Returns the device in use, for timings.json; empty for other backends.
 std::optional<DeviceTimings> device_timings(Backend backend);
 
-/// Returns the device in words: "NVIDIA H200, driver 13.0, runtime 13.0"; empty for other backends.
-std::string device_words(Backend backend);
-
 }  // namespace speclab

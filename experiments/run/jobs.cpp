@@ -197,22 +197,22 @@ const FastPair* JobList::prepared_for(Job& job) {
   return prepared.pair.get();
 }
 
-Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
+Outcome JobList::run_once(Job& job, const Control& control) {
   const SimulationSize& size = job.simulation;
   if (job.kind == JobKind::independent_acceptances)
-    return decode_iid_on(backend, job.alpha, job.gamma, size, control);
+    return decode_iid_on(backend_, job.alpha, job.gamma, size, control);
   const auto& [target, draft, rule] = std::tie(job.setup->target, job.setup->draft, job.setup->rule.sampled);
   if (job.kind == JobKind::acceptance) return measure_acceptance(target, draft, rule, size, control);
   if (job.kind == JobKind::rule_quality)
     return measure_rule_quality(target, draft, rule, job.gamma, job.quality_options, size, control);
   if (const FastPair* pair = prepared_for(job))
-    return decode_pair_on(backend, *pair, job.gamma, size, control);
+    return decode_pair_on(backend_, *pair, job.gamma, size, control);
   return decode_speculatively(target, draft, rule, job.gamma, size, control);
 }
 
-void JobList::run_job(Job& job, const Control& control, Backend backend) {
+void JobList::run_job(Job& job, const Control& control) {
   const bool uses_tables = job.engine == EngineUsed::fast;
-  const auto once = [&] { return run_once(job, control, backend); };
+  const auto once = [&] { return run_once(job, control); };
   if (job.precision) {
     look_until_precise(job, once);
   } else {
@@ -225,11 +225,11 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
   job.done = true;
 }
 
-void JobList::run(const Control& control, Backend backend, const std::function<void(const Job& job)>& done) {
+void JobList::run(const Control& control, const std::function<void(const Job& job)>& done) {
   for_each_index(jobs_.size(), [&](std::size_t i) {
     if (jobs_[i].done || control.stop()) return;
     try {
-      run_job(jobs_[i], control, backend);
+      run_job(jobs_[i], control);
     } catch (const Stopped&) {
       return;  // it was stopped before its first round
     }

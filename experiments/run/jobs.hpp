@@ -73,6 +73,8 @@ void require_gpu_form(const Job& job);
 
 class JobList {
  public:
+  explicit JobList(Backend backend = Backend::cpu) : backend_(backend) {}
+
   /// Returns the config's set-up. Configs that differ only in values that it does not depend on share it.
   std::shared_ptr<const Setup> setup(const Config& config);
 
@@ -117,14 +119,13 @@ class JobList {
   /// Runs the jobs that are not done, in parallel over jobs and trials; calls `done` after each, from any
   /// thread. On other backends than the CPU, all jobs must pass `require_gpu_form`.
   void run(
-      const Control& control, Backend backend = Backend::cpu,
-      const std::function<void(const Job& job)>& done = [](const Job&) {});
+      const Control& control, const std::function<void(const Job& job)>& done = [](const Job&) {});
 
  private:
   Job& shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind,
                   const RuleQualityOptions& options = {});
-  void run_job(Job& job, const Control& control, Backend backend);
-  Outcome run_once(Job& job, const Control& control, Backend backend);
+  void run_job(Job& job, const Control& control);
+  Outcome run_once(Job& job, const Control& control);
 
   /// A set-up's tables for the fast engine, made by the first job that needs them and dropped after the last.
   struct Prepared {
@@ -138,6 +139,7 @@ class JobList {
   /// the models do not allow tables, the job becomes one.
   const FastPair* prepared_for(Job& job);
 
+  Backend backend_;
   ModelFactory factory_;
   std::map<std::type_index, std::any> shared_;
   BuiltFromConfigs<Setup> setups_;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string/replace.hpp>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -176,7 +179,9 @@ std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file
     head += line + "\n";
     if (!line.starts_with(head.size() > line.size() + 1 ? " " : "{")) break;  // written by another program
   }
-  return read_result(parse_json(read_text(file))).config;
+  if (!stream.is_open() || stream.bad()) throw ConfigError("/", "cannot be read: {}", std::strerror(errno));
+  head.append(std::istreambuf_iterator<char>(stream), {});
+  return read_result(parse_json(head)).config;
 }
 
 Result read_result(const Json& json) {

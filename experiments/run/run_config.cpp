@@ -143,7 +143,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
       config.simultaneous ? family_confidence(config.confidence, survey.intervals) : config.confidence;
   run.timings.device = device_timings(backend);
   std::optional<Control> control;
-  JobList jobs;
+  JobList jobs(backend);
   for (const Turn& turn : *resumption.turns) {
     // A run that is not shared must have all its cells.
     if (shared && control && control->stop()) {
@@ -162,7 +162,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
     const RunContext context{result.interval_confidence, *control, run.timings};
     CellRunner runner(cells, resumption.keep, shared, context);
-    jobs.run(*control, backend, [&](const Job& job) { runner.after(job); });
+    jobs.run(*control, [&](const Job& job) { runner.after(job); });
     runner.rest();
     for (PreparedCell& cell : cells) {
       result.partial = result.partial || cell.result.partial;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,19 @@ namespace fs = std::filesystem;
 constexpr const char* merge_name = "merge";
 
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
+
+/// Parses a shard at the beginning of `words`: two numbers with `between` between them. If `all`, the words
+/// must contain nothing else. Empty if there is none.
+std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all) {
+  Shard shard;
+  const char* const end = words.data() + words.size();
+  const auto index = std::from_chars(words.data(), end, shard.index);
+  if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
+  const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
+  if (count.ec != std::errc() || (all && count.ptr != end)) return std::nullopt;
+  const bool sound = 1 <= shard.index && shard.index <= shard.count && shard.count <= max_shards;
+  return sound ? std::optional(shard) : std::nullopt;
+}
 
 /// Returns the journals in a folder, in the order of their names.
 std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
@@ -130,6 +144,11 @@ fs::path new_journal(const fs::path& folder, const std::string& name) {
 }
 
 }  // namespace
+
+Shard shard_named(const std::string& words) {
+  if (const auto shard = shard_in(words, "/", true)) return *shard;
+  throw UsageError("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards);
+}
 
 fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
 

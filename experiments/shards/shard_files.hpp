@@ -14,6 +14,9 @@
 
 namespace speclab {
 
+/// Parses a shard such as "3/8". Throws UsageError if it is malformed.
+Shard shard_named(const std::string& words);
+
 /// Returns FOLDER/shards.
 std::filesystem::path shards_folder(const std::filesystem::path& folder);
 /// Returns a path for this process's journal of a shard; each call returns another.

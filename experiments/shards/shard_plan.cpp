@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/run/setup.hpp"
 
@@ -43,22 +41,6 @@ std::string said_of_jobs(const Config& cell) {
 }
 
 }  // namespace
-
-std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all) {
-  Shard shard;
-  const char* const end = words.data() + words.size();
-  const auto index = std::from_chars(words.data(), end, shard.index);
-  if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
-  const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
-  if (count.ec != std::errc() || (all && count.ptr != end)) return std::nullopt;
-  const bool sound = 1 <= shard.index && shard.index <= shard.count && shard.count <= max_shards;
-  return sound ? std::optional(shard) : std::nullopt;
-}
-
-Shard shard_named(const std::string& words) {
-  if (const auto shard = shard_in(words, "/", true)) return *shard;
-  throw UsageError("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards);
-}
 
 ShardPlan::ShardPlan(const CellGrid& cells, int shards, Backend backend)
     : shards_(shards), simulation_of_(cells.size()) {

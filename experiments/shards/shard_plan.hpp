@@ -5,9 +5,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,16 +15,10 @@
 
 namespace speclab {
 
-/// Parses a shard at the beginning of `words`: two numbers separated by `between`, and nothing after them if
-/// `all`. Empty if there is none.
-std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
-/// Parses a shard such as "3/8". Throws UsageError if it is malformed.
-Shard shard_named(const std::string& words);
-
-/// The cells of each shard, in order and of equal cost. A cell costs its rounds times gamma + 1. Cells that
-/// share simulations stay together. A cell that costs more than a quarter of a shard is cut between batches
-/// if its experiment allows it (Experiment::cut), unless it has "until" or runs on a GPU. The plan takes
-/// about 40 bytes per cell.
+/// The cells that each shard runs: in order, and of equal cost. The cost of a cell is its rounds times gamma
+/// + 1. Cells that share simulations stay together. A cell is cut between batches where its experiment allows
+/// that (Experiment::cut) and it costs more than a quarter of a shard. A cell that goes on until it is
+/// precise stays whole, and so does every cell on a GPU. The plan takes about 40 bytes per cell.
 class ShardPlan {
  public:
   ShardPlan(const CellGrid& cells, int shards, Backend backend);

@@ -174,7 +174,8 @@ inline void plan_from_file(const std::string& file, const std::string& draft, co
   settings.at = {1, 1024};
   const Drafter drafter{{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"},
                         logged_acceptance(std::move(log), settings.confidence)};
-  const DrafterPlan plan = make_plan(drafter, settings);
+  DrafterPlan plan = make_plan(drafter, settings);
+  plan.settings = drafter_settings(drafter, plan);
   detail::describe_plan(plan, out);
   detail::describe_log(*plan.log, out);
 }

@@ -112,14 +112,12 @@ nb::bytes json_bytes(const RunResult& run) {
 
 std::string csv(const RunResult& run) { return csv_of(run.result, run.timings); }
 
-std::string command_of(const std::string& title) { return "speclab.run(...)  # " + title; }
-
 std::string report(const RunResult& run) {
   Watch watch;
   return watch.run([&] {
-    const std::string command = command_of(run.result.title);
-    const Section section = result_section(run, "result", command);
-    return html(result_page(run, section, command, Backend::cpu));
+    RunResult shown = run;
+    shown.timings.command = "speclab.run(...)  # " + run.result.title;
+    return html(result_page(shown, result_section(shown, "result")));
   });
 }
 

@@ -12,7 +12,9 @@ namespace speclab {
 MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share) {
   const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
   if (!memory) return {};
-  if (memory->holds(at.batch)) return {true};
+  MemoryFit fit{.fits = memory->holds(at.batch)};
+  if (memory->largest_batch) fit.max_batch = std::max(*memory->largest_batch, 0.0);
+  if (*fit.fits) return fit;
   constexpr double gigabyte = 1e9;
   const Machine& machine = std::get<RooflineCost>(costs.target).machine;
   const std::string usable =
@@ -26,14 +28,13 @@ MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share) {
                 "a batch of {:.6g} is above the largest, {:.0f} sequences of {:.6g} tokens beside {} in {}.",
                 at.batch, *memory->largest_batch, at.context, weights, usable)
           : fmt::format("{} are more than {}.", weights, usable);
-  return {false, fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch)};
+  fit.fits_reason = fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch);
+  return fit;
 }
 
-int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch) {
-  double most = std::max<double>(max_batch, at.batch);
-  const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
-  if (memory && memory->largest_batch) most = std::min(most, std::max(*memory->largest_batch, 0.0));
-  return static_cast<int>(most);
+int max_planned_batch(const MemoryFit& fit, double asked, int max_batch) {
+  const double most = std::max<double>(max_batch, asked);
+  return static_cast<int>(std::min(most, fit.max_batch.value_or(most)));
 }
 
 std::string hypothetical_text(const std::string& reason) {

@@ -4,21 +4,22 @@
 #include <optional>
 #include <string>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 
 namespace speclab {
 
 struct MemoryFit {
   std::optional<bool> fits = {};                ///< empty unless costs come from the roofline
   std::optional<std::string> fits_reason = {};  ///< sentences: why it does not fit, and what would
+  std::optional<double> max_batch = {};         ///< the largest that fits, 0 for none; empty: any, or unknown
 };
 
 /// Returns the fit if the fraction `share` of memory may be used.
 MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share);
 
-/// Returns the largest batch to plan for: `max_batch` or the batch of `at`, whichever is larger, but no more
-/// than fits into memory; 0 if none fits.
-int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch);
+/// Returns the largest batch to plan for: at most `max_batch` or the batch `asked` about, whichever is
+/// larger, and no more than fits into memory. 0: none fits.
+int max_planned_batch(const MemoryFit& fit, double asked, int max_batch);
 
 /// Returns a warning to print above numbers that need more memory than there is.
 std::string hypothetical_text(const std::string& reason);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cost/cost_model.hpp"
 #include "analysis/cost/device_speed.hpp"
-#include "analysis/cost/speculation_cost.hpp"
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
@@ -142,7 +142,8 @@ struct DrafterPlan : MemoryFit {
   /// Largest batch at which speculation pays with the best gamma, kept fixed.
   std::optional<int> batch_limit;
   std::optional<DeviceFindings> device;  ///< empty without a roofline
-  std::vector<ServerSetting> settings;   ///< empty if speculation does not pay or does not fit
+  std::vector<ServerSetting> settings;   ///< by drafter_settings
+  SpeedupCurve curve = {};               ///< from which gamma was chosen; not written
 };
 
 /// A plan per drafter: first those that fit into memory, then the others, each fastest first.

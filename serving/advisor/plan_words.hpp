@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"

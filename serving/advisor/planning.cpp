@@ -24,8 +24,7 @@ constexpr std::size_t longest_in_batches = 32;
 
 std::size_t at(int gamma) { return static_cast<std::size_t>(gamma); }
 
-std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Drafter& drafter,
-                                 const PlanSettings& settings) {
+std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best) {
   const int last = curve.last();
   std::set<int> shown{best - 1, best, best + 1};
   for (const int gamma : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32}) {
@@ -34,8 +33,7 @@ std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Draf
   std::vector<GammaRow> rows;
   for (const int gamma : shown) {
     if (gamma < 1 || gamma > last) continue;
-    rows.push_back(
-        {gamma, curve.tokens[at(gamma)], curve.at(gamma), verify_cost(drafter.costs, gamma, settings.at)});
+    rows.push_back({gamma, curve.tokens[at(gamma)], curve.at(gamma), curve.costs.verify[at(gamma)]});
   }
   return rows;
 }
@@ -97,19 +95,20 @@ struct Curves {
 
 Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                  const std::optional<LogFindings>& found) {
-  const int max_gamma = most_gamma(drafter, settings);
-  Curves curves{iid_curve(drafter.acceptance.alpha, max_gamma, drafter.costs, settings.at)};
+  const int longest = most_gamma(drafter, settings);
+  const RoundCosts costs = round_costs(drafter.costs, longest, settings.at);
+  Curves curves{iid_curve(drafter.acceptance.alpha, costs)};
   if (!found) return curves;
   const AcceptanceFile& log = *drafter.acceptance.log;
   curves.measured = position_curve(log.rounds.empty() ? positional_tokens(log.counts, settings.confidence)
                                                       : positional_tokens(log.rounds, settings.confidence),
-                                   max_gamma, drafter.costs, settings.at);
+                                   costs);
   curves.by_measured = found->positions_rejected();
   // Rounds are dependent because some passages of text are easier than others. The log is replayed only for
   // drafts that read the text alone: a head drafts from its own states, so acceptance at a position depends
   // on where the round began.
   if (!found->rounds_rejected() || !reads_text_alone(drafter.method)) return curves;
-  SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, max_gamma, drafter.costs, settings.at);
+  SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, costs);
   if (replay.last() < 1) return curves;
   curves.measured = std::move(replay);
   curves.by_measured = true;
@@ -123,12 +122,10 @@ PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& a
           in_one_run};
 }
 
-/// Adds the best gamma, its neighbours, the user's gamma, and the choice by the other model of acceptance.
-void add_choice(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
-                DrafterPlan& plan) {
+/// Adds the best gamma, those around it, and the one that the user asks about.
+void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSettings& settings,
+                const Curves& curves, DrafterPlan& plan) {
   const SpeedupCurve& curve = curves.used();
-  const double alpha = drafter.acceptance.alpha.estimate;
-  const GammaChoice choice = best_of(curve, alpha, drafter.costs, settings.at);
   const double tokens = curve.tokens[at(choice.gamma)];
   plan.best = {
       choice.gamma,
@@ -139,23 +136,16 @@ void add_choice(const Drafter& drafter, const PlanSettings& settings, const Curv
       drafter.most_drafted == choice.gamma ? "This is the most that the drafter can draft." : choice.reason,
       near_best(curve.estimate, little_loss)};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
-  plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
+  plan.gammas = gamma_rows(curve, choice.gamma);
   if (settings.asked_gamma) {
     const int gamma = *settings.asked_gamma;
     const SpeedupCurve& used = curves.reaching(gamma);
     const double loss = 1 - used.estimate[at(gamma)] / plan.best.speedup.estimate;
     plan.asked = AskedGamma{gamma, used.at(gamma), used.by, 100 * loss, std::nullopt};
   }
-  if (!curves.measured) return;
-  const SpeedupCurve& other = curves.by_measured ? curves.iid : *curves.measured;
-  const int gamma = best_of(other, alpha, drafter.costs, settings.at).gamma;
-  plan.log->other_choice = {other.by, gamma, other.at(gamma)};
 }
 
-void add_bounds(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
-                DrafterPlan& plan) {
-  const SpeedupBounds bounds =
-      speedup_bounds(curves.used(), drafter.acceptance.alpha.estimate, drafter.costs, settings.at);
+void add_bounds(const SpeedupBounds& bounds, const Curves& curves, DrafterPlan& plan) {
   plan.bounds.guaranteed_speedup = bounds.guaranteed;
   plan.bounds.upper_bound_drafting_free = bounds.drafting_free;
   plan.bounds.upper_bound_drafting_paid = bounds.drafting_paid;
@@ -165,14 +155,13 @@ void add_bounds(const Drafter& drafter, const PlanSettings& settings, const Curv
 
 /// Adds device results and, if costs depend on the batch, gamma by batch and the largest batch at which each
 /// gamma pays.
-void add_device(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
+void add_device(const CostPair& costs, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
-  const CostPair& costs = drafter.costs;
   plan.device = device_speed(costs, settings.at, settings.memory_share, plan.best.gamma,
                              plan.best.tokens_per_target_step);
   static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
   const int max_batch =
-      constant(costs) ? 0 : max_planned_batch(costs, settings.at, settings.memory_share, settings.max_batch);
+      curves.iid.costs.constant ? 0 : max_planned_batch(plan, settings.at.batch, settings.max_batch);
   if (max_batch == 0) return;
   const std::vector<double>& tokens = curves.used().tokens;
   const auto considered = std::min(tokens.size(), std::max(at(plan.best.gamma), longest_in_batches) + 1);
@@ -243,16 +232,6 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool
   return sentences;
 }
 
-/// Adds server settings, unless speculation does not fit or does not pay.
-void add_settings(const Drafter& drafter, const SpeedupCurve& curve, DrafterPlan& plan) {
-  if (plan.fits_reason || plan.best.gamma == 0) return;
-  ServedPlan served = served_plan(drafter, plan.best.gamma);
-  if (plan.batches) served.batches = *plan.batches;
-  const int longest = longest_planned_draft(served);
-  for (int n = 1; n <= longest; ++n) served.accepted.push_back(curve.accepts(longest, n));
-  plan.settings = server_settings(served);
-}
-
 }  // namespace
 
 Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
@@ -274,21 +253,40 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
                 drafter.acceptance.note};
   add_log(drafter.acceptance, settings.confidence, plan);
   const Curves curves = curves_of(drafter, settings, plan.log);
-  add_choice(drafter, settings, curves, plan);
-  add_bounds(drafter, settings, curves, plan);
-  add_device(drafter, settings, curves, plan);
+  const GammaChoice choice = best_of(curves.used());
+  if (curves.measured) {
+    const SpeedupCurve& other = curves.by_measured ? curves.iid : *curves.measured;
+    const int gamma = best_of(other).gamma;
+    plan.log->other_choice = {other.by, gamma, other.at(gamma)};
+  }
+  const SpeedupBounds bounds = speedup_bounds(curves.used());
+  add_choice(choice, drafter, settings, curves, plan);
+  add_bounds(bounds, curves, plan);
+  add_device(drafter.costs, settings, curves, plan);
   if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
   if (drafter.acceptance.longest_logged > 0 && drafter.most_drafted != plan.best.gamma)
     add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
   plan.advice = advice(plan.bounds.adaptive_gain, plan.best.gamma, curves.used().by,
                        plan.log && plan.log->rounds_rejected());
-  add_settings(drafter, curves.used(), plan);
+  plan.curve = curves.used();
   return plan;
+}
+
+std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const DrafterPlan& plan) {
+  if (plan.fits_reason || plan.best.gamma == 0) return {};
+  ServedPlan served = served_plan(pair, plan.best.gamma);
+  if (plan.batches) served.batches = *plan.batches;
+  const int longest = longest_planned_draft(served);
+  for (int n = 1; n <= longest; ++n) served.accepted.push_back(plan.curve.accepts(longest, n));
+  return server_settings(served);
 }
 
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings) {
   DrafterRanking ranked;
-  for (const Drafter& drafter : drafters) ranked.ranking.push_back(make_plan(drafter, settings));
+  for (const Drafter& drafter : drafters) {
+    DrafterPlan& plan = ranked.ranking.emplace_back(make_plan(drafter, settings));
+    plan.settings = drafter_settings(drafter, plan);
+  }
   std::stable_sort(ranked.ranking.begin(), ranked.ranking.end(),
                    [](const DrafterPlan& a, const DrafterPlan& b) {
                      if (a.fits_reason.has_value() != b.fits_reason.has_value()) return !a.fits_reason;

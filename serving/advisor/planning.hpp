@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 #include "serving/advisor/plan_result.hpp"
@@ -42,9 +42,15 @@ struct PlanSettings {
   double confidence = 0.95;
 };
 
+/// Makes the plan, still without settings of servers.
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
-/// Ranks drafters: first those that fit into memory, then the others, each fastest first.
+/// Returns the settings of servers that carry out the plan of this pair; none if speculation does not fit or
+/// does not pay.
+std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const DrafterPlan& plan);
+
+/// Ranks drafters, each with settings of servers: those that fit first, then the others; within each group
+/// the fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
 }  // namespace speclab

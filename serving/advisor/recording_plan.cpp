@@ -72,7 +72,8 @@ RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, co
     curve.tokens.push_back(static_cast<double>(recording.size()) /
                            std::accumulate(one.rounds.begin(), one.rounds.end(), 0.0));
   }
-  curve.speedup = speedups(curve.tokens, costs, settings.at);
+  curve.speedup =
+      speedups(curve.tokens, round_costs(costs, static_cast<int>(curve.rounds.size()), settings.at));
   return curve;
 }
 
@@ -208,7 +209,8 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
   }
   plan.within_1_percent = near_best(curve.speedup, little_loss);
   const auto most = static_cast<int>(curve.rounds.size());
-  const std::vector<double> formula = speedups(iid_tokens(plan.alpha, most), costs, settings.at);
+  const std::vector<double> formula =
+      speedups(iid_tokens(plan.alpha, most), round_costs(costs, most, settings.at));
   const auto by_formula = std::max_element(formula.begin(), formula.end());
   plan.formula_gamma = static_cast<int>(by_formula - formula.begin());
   plan.formula_speedup = *by_formula;

@@ -124,8 +124,7 @@ std::optional<double> still_good(const std::optional<Candidate>& chosen, double 
   return speedup >= (1 - little_loss) * best ? std::optional(speedup) : std::nullopt;
 }
 
-std::vector<TreeRow> rows_by_batch(TreeSearch& search, const TreeQuestion& question) {
-  const int most = max_planned_batch(question.costs, question.at, question.memory_share, question.max_batch);
+std::vector<TreeRow> rows_by_batch(TreeSearch& search, const TreeQuestion& question, int most) {
   std::vector<TreeRow> rows;
   BestTrees chosen;
   for (int batch = 1; batch <= most; ++batch) {
@@ -173,7 +172,10 @@ TreePlan plan_tree(const TreeQuestion& question) {
                                     question.max_batch);
     }
   }
-  if (!constant(question.costs)) plan.batches = rows_by_batch(search, question);
+  if (!constant(question.costs)) {
+    plan.batches =
+        rows_by_batch(search, question, max_planned_batch(plan, question.at.batch, question.max_batch));
+  }
   return plan;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"

@@ -137,7 +137,9 @@ std::vector<double> rank_shares_of(const std::string& text, const std::string& w
 }
 
 PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings) {
-  return answer_of(make_plan(drafter, settings), plan_text, plan_headline, plan_figures);
+  DrafterPlan plan = make_plan(drafter, settings);
+  plan.settings = drafter_settings(drafter, plan);
+  return answer_of(plan, plan_text, plan_headline, plan_figures);
 }
 
 }  // namespace speclab

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/cost_model.hpp"
 #include "serving/server/step_work.hpp"
 
 namespace speclab {

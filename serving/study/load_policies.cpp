@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/cost/device_speed.hpp"
+#include "analysis/cost/speedup_curve.hpp"
 
 namespace speclab {
 

@@ -203,7 +203,7 @@ void write_passage(Out out, const Passage& passage) {
 /// The number of figures that a folded section shows.
 constexpr std::size_t open_figures = 2;
 
-void write_figures(Out out, const Section& section, std::size_t first, std::size_t last) {
+void write_drawings(Out out, const Section& section, std::size_t first, std::size_t last) {
   last = std::min(last, section.figures.size());
   if (first >= last) return;
   fmt::format_to(out, "<div class=\"figures\">\n");
@@ -257,14 +257,14 @@ void write_section(Out out, const Section& section, bool alone) {
   for (const Passage& passage : section.passages) write_passage(out, passage);
   const bool beside = section.beside && !section.tables.empty() && !section.figures.empty();
   if (beside) fmt::format_to(out, "<div class=\"beside\">\n");
-  write_figures(out, section, 0, section.folded ? open_figures : section.figures.size());
+  write_drawings(out, section, 0, section.folded ? open_figures : section.figures.size());
   if (beside) {
     write_table(out, section.tables.front());
     fmt::format_to(out, "</div>\n");
   }
   if (section.folded) {
     fmt::format_to(out, "<details class=\"rest\"><summary>{}</summary>\n", rest_text(section));
-    write_figures(out, section, open_figures, section.figures.size());
+    write_drawings(out, section, open_figures, section.figures.size());
   }
   write_rest(out, section, beside ? 1 : 0);
   fmt::format_to(out, "{}</section>\n", section.folded ? "</details>\n" : "");

@@ -14,14 +14,6 @@ namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-/// Returns the code point of a well-formed sequence.
-std::uint32_t code_point(std::string_view sequence) {
-  if (sequence.size() == 1) return byte_at(sequence, 0);
-  std::uint32_t code = byte_at(sequence, 0) & (0x7fU >> sequence.size());
-  for (std::size_t i = 1; i < sequence.size(); ++i) code = (code << 6U) | (byte_at(sequence, i) & 0x3fU);
-  return code;
-}
-
 struct CodePoints {
   std::uint32_t first;
   std::uint32_t last;
@@ -79,7 +71,8 @@ std::string shortened(std::string_view text, std::size_t most, bool keep_newline
 Glyph first_glyph(std::string_view text) {
   const std::size_t length = utf8_length(text);
   if (length == 0) return {1, false, 0};
-  const std::uint32_t code = code_point(text.substr(0, length));
+  std::uint32_t code = byte_at(text, 0) & (length == 1 ? 0x7fU : 0x7fU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (byte_at(text, i) & 0x3fU);
   const bool is_hidden = std::any_of(hidden.begin(), hidden.end(), [code](const CodePoints& range) {
     return range.first <= code && code <= range.last;
   });

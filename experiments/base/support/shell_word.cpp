@@ -2,23 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 
 namespace {
-
-/// Returns the number of bytes from the beginning of `text` that a terminal does not show. It does show
-/// newlines.
-std::size_t hidden_bytes(std::string_view text) {
-  std::size_t count = 0;
-  while (count < text.size() && text[count] != '\n') {
-    const Glyph glyph = first_glyph(text.substr(count));
-    if (glyph.shown) break;
-    count += glyph.bytes;
-  }
-  return count;
-}
 
 /// Avoids $'...', which dash does not know. Prints no newline at the end, which the shell would drop.
 std::string printed_word(std::string_view bytes) {
@@ -45,15 +35,19 @@ std::string shell_word(std::string_view text) {
     return std::string(text);
   }
   std::string out;
+  // Each pass takes the characters up to the next one that a terminal shows if it does not show these, or
+  // does not show if it does. It shows newlines.
   while (!text.empty()) {
-    std::size_t taken = hidden_bytes(text);
-    if (taken > 0) {
-      out += printed_word(text.substr(0, taken));
-    } else {
-      while (taken < text.size() && hidden_bytes(text.substr(taken)) == 0)
-        taken += first_glyph(text.substr(taken)).bytes;
-      out += quoted_word(text.substr(0, taken));
+    std::optional<bool> shown;
+    std::size_t taken = 0;
+    while (taken < text.size()) {
+      const Glyph glyph = first_glyph(text.substr(taken));
+      const bool here = glyph.shown || text[taken] == '\n';
+      if (shown.value_or(here) != here) break;
+      shown = here;
+      taken += glyph.bytes;
     }
+    out += *shown ? quoted_word(text.substr(0, taken)) : printed_word(text.substr(0, taken));
     text.remove_prefix(taken);
   }
   return out.empty() ? "''" : out;

@@ -1,4 +1,3 @@
-#include "analysis/cost/cost_model.hpp"
 #include "analysis/cost/device_speed.hpp"
 
 #include <doctest/doctest.h>
@@ -10,8 +9,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "analysis/cost/device_speed.hpp"
 #include "analysis/cost/presets.hpp"
-#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/speedup_curve.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 
@@ -367,11 +367,35 @@ TEST_CASE("measured times that say too little or too much are refused") {
   CHECK(refusal({{1, 1, std::nan("")}}) != "");
 }
 
+TEST_CASE("a round costs its drafts and its target run, in plain target runs") {
+  const MeasuredPoint target[] = {{1, 1, 10}, {1, 8, 12}, {20, 1, 18}, {20, 8, 40}};
+  const MeasuredPoint draft[] = {{1, 1, 1}, {1, 8, 2}, {20, 1, 3}, {20, 8, 5}};
+  const Operation at{3, 100};
+  for (const DraftRuns runs : {DraftRuns::a_token, DraftRuns::a_round}) {
+    for (const CostPair& costs : {CostPair{MeasuredCost(target), MeasuredCost(draft), runs},
+                                  CostPair{ConstantCost{2}, ConstantCost{0.1}, runs}}) {
+      const RoundCosts rounds = round_costs(costs, 12, at);
+      REQUIRE(rounds.last() == 12);
+      CHECK(rounds.runs == runs);
+      CHECK(rounds.constant == std::holds_alternative<ConstantCost>(costs.target));
+      const double plain = run_ms(costs.target, {1, 3, 100});
+      CHECK(rounds.of(0) == 1);
+      CHECK(rounds.c == doctest::Approx(run_ms(costs.draft, {1, 3, 100}) / plain));
+      for (int gamma = 1; gamma <= 12; ++gamma) {
+        const double drafts = runs == DraftRuns::a_round ? run_ms(costs.draft, {double(gamma), 3, 100})
+                                                         : gamma * run_ms(costs.draft, {1, 3, 100});
+        const double verifying = run_ms(costs.target, {gamma + 1.0, 3, 100});
+        CHECK(rounds.of(gamma) == doctest::Approx((drafts + verifying) / plain));
+      }
+    }
+  }
+}
+
 TEST_CASE("with constant costs the speed is Theorem 3.8's, and its best gamma optimal_gamma's") {
   for (const double alpha : {0.3, 0.62, 0.9}) {
     for (const double c : {0.01, 0.05, 0.4}) {
       const CostPair costs{ConstantCost{1}, ConstantCost{c}};
-      const auto found = speedups(iid_tokens(alpha, 60), costs, {});
+      const auto found = speedups(iid_tokens(alpha, 60), round_costs(costs, 60, {}));
       for (int gamma = 0; gamma <= 60; ++gamma) {
         CHECK(found[static_cast<std::size_t>(gamma)] == doctest::Approx(speedup(alpha, gamma, c)));
       }
@@ -434,7 +458,7 @@ TEST_CASE("the best gamma by batch is that of each batch alone, and falls to not
     CHECK(range.first == next);
     next = range.last + 1;
     for (const int batch : {range.first, range.last}) {
-      const auto here = speedups(tokens, costs, {double(batch), 1024});
+      const auto here = speedups(tokens, round_costs(costs, 16, {double(batch), 1024}));
       CHECK(std::max_element(here.begin(), here.end()) - here.begin() == range.gamma);
       CHECK(here[static_cast<std::size_t>(range.gamma)] >= range.least_speedup);
     }
@@ -443,8 +467,8 @@ TEST_CASE("the best gamma by batch is that of each batch alone, and falls to not
   const int limit = batch_limit(tokens[7], 7, costs, 1024, 600);
   CHECK(limit > 1);
   CHECK(limit < 600);
-  CHECK(speedups(tokens, costs, {double(limit), 1024})[7] > 1);
-  CHECK(speedups(tokens, costs, {limit + 1.0, 1024})[7] <= 1);
+  CHECK(speedups(tokens, round_costs(costs, 16, {double(limit), 1024}))[7] > 1);
+  CHECK(speedups(tokens, round_costs(costs, 16, {limit + 1.0, 1024}))[7] <= 1);
   CHECK(batch_limit(tokens[1], 1, costs, 1024, 20) == 20);
   CHECK(batch_limit(1.0, 1, costs, 1024, 20) == 0);
 }

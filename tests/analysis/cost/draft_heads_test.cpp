@@ -251,25 +251,25 @@ TEST_CASE("a drafter of one run a round costs c a round, and gains with every to
   const CostPair a_token{ConstantCost{1}, ConstantCost{0.2}};
   const CostPair a_round{ConstantCost{1}, ConstantCost{0.2}, DraftRuns::a_round};
   const std::vector<double> tokens = iid_tokens(0.8, 20);
-  const std::vector<double> by_token = speedups(tokens, a_token, {});
-  const std::vector<double> by_round = speedups(tokens, a_round, {});
+  const std::vector<double> by_token = speedups(tokens, round_costs(a_token, 20, {}));
+  const std::vector<double> by_round = speedups(tokens, round_costs(a_round, 20, {}));
   CHECK(by_round[0] == 1);
   CHECK(by_round[1] == doctest::Approx(by_token[1]));
   for (std::size_t gamma = 2; gamma < tokens.size(); ++gamma) {
     CHECK(by_round[gamma] == doctest::Approx(tokens[gamma] / 1.2));
     CHECK(by_round[gamma] > by_token[gamma]);
   }
-  const SpeedupCurve curve = iid_curve({0.8, 0.8, 0.8}, 40, a_round, {});
-  const GammaChoice choice = best_of(curve, 0.8, a_round, {});
+  const SpeedupCurve curve = iid_curve({0.8, 0.8, 0.8}, round_costs(a_round, 40, {}));
+  const GammaChoice choice = best_of(curve);
   CHECK(curve.estimate[static_cast<std::size_t>(choice.gamma)] >= 0.99 * 5 / 1.2);
   CHECK(curve.estimate[static_cast<std::size_t>(choice.gamma) - 1] < 0.99 * 5 / 1.2);
   // An oracle that knows that nothing will be accepted does not draft: with many gammas it has 1 / ((1 -
   // alpha)(1 + c alpha)).
-  const SpeedupBounds bounds = speedup_bounds(curve, 0.8, a_round, {});
+  const SpeedupBounds bounds = speedup_bounds(curve);
   CHECK(bounds.drafting_paid == doctest::Approx(5 / 1.16).epsilon(0.001));
   CHECK(bounds.guaranteed.value() == doctest::Approx(1.8 / 1.2));
-  CHECK(best_of(iid_curve({0.1, 0.1, 0.1}, 40, a_round, {}), 0.1, a_round, {}).gamma == 0);
-  CHECK(best_of(iid_curve({1, 1, 1}, 40, a_round, {}), 1, a_round, {}).gamma == 40);
+  CHECK(best_of(iid_curve({0.1, 0.1, 0.1}, round_costs(a_round, 40, {}))).gamma == 0);
+  CHECK(best_of(iid_curve({1, 1, 1}, round_costs(a_round, 40, {}))).gamma == 40);
 }
 
 TEST_CASE("what a token costs counts the run that drafts once") {

@@ -37,21 +37,21 @@ double speed_of_oracle(double alpha, int m, double slope, double c) {
 }  // namespace
 
 TEST_CASE("an i.i.d. curve under constant costs is Theorem 3.8's") {
-  const SpeedupCurve curve = iid_curve({0.7, 0.6, 0.8}, 20, fixed(0.05), {});
+  const SpeedupCurve curve = iid_curve({0.7, 0.6, 0.8}, round_costs(fixed(0.05), 20, {}));
   REQUIRE(curve.last() == 20);
   for (int gamma = 0; gamma <= 20; ++gamma) {
     CHECK(curve.at(gamma).estimate == doctest::Approx(speedup(0.7, gamma, 0.05)));
     CHECK(curve.at(gamma).low == doctest::Approx(speedup(0.6, gamma, 0.05)));
     CHECK(curve.at(gamma).high == doctest::Approx(speedup(0.8, gamma, 0.05)));
   }
-  const GammaChoice choice = best_of(curve, 0.7, fixed(0.05), {});
+  const GammaChoice choice = best_of(curve);
   CHECK(choice.gamma == *optimal_gamma(0.7, 0.05).gamma);
 }
 
 TEST_CASE("the choice is the maximiser when verifying has a price, and none where nothing pays") {
   for (const double slope : {0.01, 0.05, 0.2}) {
     const CostPair costs = rising(slope, 0.03);
-    const SpeedupCurve curve = iid_curve({0.8, 0.8, 0.8}, 30, costs, {});
+    const SpeedupCurve curve = iid_curve({0.8, 0.8, 0.8}, round_costs(costs, 30, {}));
     int best = 0;
     double speed = 1;
     for (int gamma = 1; gamma <= 30; ++gamma) {
@@ -62,19 +62,19 @@ TEST_CASE("the choice is the maximiser when verifying has a price, and none wher
         best = gamma;
       }
     }
-    CHECK(best_of(curve, 0.8, costs, {}).gamma == best);
+    CHECK(best_of(curve).gamma == best);
   }
   const CostPair dear = rising(1, 0.5);
-  CHECK(best_of(iid_curve({0.4, 0.4, 0.4}, 10, dear, {}), 0.4, dear, {}).gamma == 0);
+  CHECK(best_of(iid_curve({0.4, 0.4, 0.4}, round_costs(dear, 10, {}))).gamma == 0);
 }
 
 TEST_CASE("a choice beyond the curve says so, and one without a limit stops within 1% of it") {
   const int optimum = *optimal_gamma(0.95, 0.001).gamma;
-  const SpeedupCurve shortened = iid_curve({0.95, 0.95, 0.95}, optimum - 3, fixed(0.001), {});
-  const GammaChoice cut = best_of(shortened, 0.95, fixed(0.001), {});
+  const SpeedupCurve shortened = iid_curve({0.95, 0.95, 0.95}, round_costs(fixed(0.001), optimum - 3, {}));
+  const GammaChoice cut = best_of(shortened);
   CHECK(cut.gamma == optimum - 3);
   CHECK(cut.reason.find(std::to_string(optimum)) != std::string::npos);
-  const GammaChoice free = best_of(iid_curve({0.8, 0.8, 0.8}, 64, fixed(0), {}), 0.8, fixed(0), {});
+  const GammaChoice free = best_of(iid_curve({0.8, 0.8, 0.8}, round_costs(fixed(0), 64, {})));
   CHECK(speedup(0.8, free.gamma, 0) >= 0.99 * 5);
   CHECK(speedup(0.8, free.gamma - 1, 0) < 0.99 * 5);
 }
@@ -84,10 +84,10 @@ TEST_CASE("the bound with drafting paid is the best of all oracles, outcome by o
     for (const double slope : {0.0, 0.02, 0.3}) {
       const CostPair costs = rising(slope, 0.04);
       constexpr int most = 40;
-      const SpeedupCurve curve = iid_curve({alpha, alpha, alpha}, most, costs, {});
+      const SpeedupCurve curve = iid_curve({alpha, alpha, alpha}, round_costs(costs, most, {}));
       double best = 1;
       for (int m = 1; m <= most; ++m) best = std::max(best, speed_of_oracle(alpha, m, slope, 0.04));
-      const SpeedupBounds bounds = speedup_bounds(curve, alpha, costs, {});
+      const SpeedupBounds bounds = speedup_bounds(curve);
       CHECK(bounds.drafting_paid == doctest::Approx(best));
       // No choice of one gamma is above the bound.
       CHECK(*std::max_element(curve.estimate.begin(), curve.estimate.end()) <= bounds.drafting_paid + 1e-12);
@@ -98,28 +98,29 @@ TEST_CASE("the bound with drafting paid is the best of all oracles, outcome by o
 }
 
 TEST_CASE("under constant costs bounds are the closed forms, which a long curve approaches") {
-  const SpeedupCurve curve = iid_curve({0.75, 0.75, 0.75}, 150, fixed(0.02), {});
-  const SpeedupBounds closed = speedup_bounds(curve, 0.75, fixed(0.02), {});
+  const SpeedupCurve curve = iid_curve({0.75, 0.75, 0.75}, round_costs(fixed(0.02), 150, {}));
+  const SpeedupBounds closed = speedup_bounds(curve);
   CHECK(closed.drafting_paid == doctest::Approx(1 / (0.25 + 0.015)));
   CHECK(closed.guaranteed.value() == doctest::Approx(1.75 / 1.02));
   const CostPair same = rising(0, 0.02);
-  CHECK(speedup_bounds(curve, 0.75, same, {}).drafting_paid == doctest::Approx(closed.drafting_paid));
+  CHECK(speedup_bounds(iid_curve({0.75, 0.75, 0.75}, round_costs(same, 150, {}))).drafting_paid ==
+        doctest::Approx(closed.drafting_paid));
 }
 
 TEST_CASE("a curve by positions follows what was counted, no further") {
   // In 1,000 rounds of 3 drafted tokens, .9, .8 and .5 of the examined tokens are accepted.
   const std::vector<std::uint64_t> accepted{900, 720, 360};
   const PositionCounts counts = count_positions(1000, accepted);
-  const SpeedupCurve curve = position_curve(positional_tokens(counts, 0.95), 20, fixed(0.1), {});
+  const SpeedupCurve curve = position_curve(positional_tokens(counts, 0.95), round_costs(fixed(0.1), 20, {}));
   REQUIRE(curve.last() == 3);
   CHECK(curve.at(2).estimate == doctest::Approx((1 + 0.9 + 0.72) / 1.2));
   CHECK(curve.at(3).estimate == doctest::Approx((1 + 0.9 + 0.72 + 0.36) / 1.3));
   CHECK(curve.at(3).low < curve.at(3).estimate);
   CHECK(curve.at(3).high > curve.at(3).estimate);
-  const GammaChoice choice = best_of(curve, 0, fixed(0.1), {});
+  const GammaChoice choice = best_of(curve);
   CHECK(choice.gamma == 3);
   CHECK(choice.reason.find("longest round") != std::string::npos);
-  const SpeedupBounds bounds = speedup_bounds(curve, 0, fixed(0.1), {});
+  const SpeedupBounds bounds = speedup_bounds(curve);
   CHECK_FALSE(bounds.guaranteed);
   CHECK_FALSE(bounds.drafting_free);
   // The outcomes are none .1, one .18, two .36, three .36.

@@ -62,6 +62,7 @@ PYTHON
 same shared/large/result.json whole/large/result.json
 same shared/large/results.csv whole/large/results.csv
 says shared/large/report.html "24,000 cells are more than a page can show"
+grep -q '"command": "speclab merge ' shared/large/timings.json || fail "timings.json of a merge does not name its command"
 same <(grep -v "<dt>" shared/large/report.html | sed 's/speclab merge [^<]*//') <(grep -v "<dt>" whole/large/report.html | sed 's/speclab run [^<]*//')
 expect 0 run large.json --out shared/large -q --shard 2/2
 expect 0 merge shared/large --json

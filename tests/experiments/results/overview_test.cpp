@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/results/result_section.hpp"
 #include "tests/experiments/run_of.hpp"
 
@@ -40,8 +41,27 @@ TEST_CASE("a page of a large result shows cells at equal distances, both ends of
   for (const auto& [value, count] : values) {
     if (value.starts_with("/gamma")) CHECK(count == static_cast<int>(overview.sample.cells.size() / 9));
   }
-  const Section section = result_section(large_run(), "large", "speclab ...");
+  const Section section = result_section(large_run(), "large");
   const std::string page = html({"Large", "", {}, {section}});
   CHECK(page.size() < 1'000'000);
   CHECK(page.find("27,000 cells are more than a page can show") != std::string::npos);
+}
+
+TEST_CASE("a result's page has the command and the GPU of its timings") {
+  RunResult run = run_of(parse_json(R"({"title": "t", "experiment": "predict", "alpha": 0.5})"));
+  const auto facts_of = [&] {
+    std::map<std::string, std::string> facts;
+    for (const auto& [name, value] : result_page(run, result_section(run, "result")).facts)
+      facts[name] = value;
+    return facts;
+  };
+  run.timings.command = "speclab run t.json --seed 4";
+  CHECK(facts_of().at("Command") == "speclab run t.json --seed 4");
+  CHECK_FALSE(facts_of().contains("GPU"));
+  const Section section = result_section(run, "result");
+  CHECK(std::find(section.notes.begin(), section.notes.end(),
+                  "Seed 1. Redraw: speclab run t.json --seed 4") != section.notes.end());
+  run.timings.device =
+      DeviceTimings{.name = "H", .compute_capability = "9.0", .driver = "13.0", .runtime = "12.9"};
+  CHECK(facts_of().at("GPU") == "H, driver 13.0, runtime 12.9");
 }

@@ -13,6 +13,7 @@
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/config/cells.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/shards/shard_files.hpp"
 
 using namespace speclab;
 

@@ -87,7 +87,7 @@ TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at
   const DrafterPlan none = make_plan(given(0.1, 0.2), {});
   CHECK(none.best.gamma == 0);
   CHECK(none.best.speedup.estimate == 1);
-  CHECK(none.settings.empty());
+  CHECK(drafter_settings(given(0.1, 0.2), none).empty());
 }
 
 TEST_CASE("a gamma that was asked about is compared with the best") {
@@ -196,7 +196,8 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   const DrafterPlan small = make_plan(served(0.75, 1), settings);
   CHECK(small.device->memory.largest_batch == -1);
   CHECK(small.fits == false);
-  CHECK(small.settings.empty());
+  CHECK(drafter_settings(served(0.75, 1), small).empty());
+  CHECK_FALSE(drafter_settings(served(0.75, 4), plan).empty());
   CHECK_FALSE(small.batches);
   const std::string lead = terminal(plan_text(small));
   CHECK(lead.starts_with("DOES NOT FIT: 143.6 GB of weights are more than 72 GB"));
@@ -240,7 +241,7 @@ TEST_CASE("a batch above the largest that fits is no plan, with what would fit")
   settings.at = {500, 1024};
   const DrafterPlan plan = make_plan(served(0.75, 4), settings);
   CHECK(plan.fits == false);
-  CHECK(plan.settings.empty());
+  CHECK(drafter_settings(served(0.75, 4), plan).empty());
   CHECK(plan.fits_reason->find("above the largest, 391 sequences") != std::string::npos);
   CHECK(plan.fits_reason->find("5 devices would hold a batch of 500.") != std::string::npos);
   // Batches that fit are still planned for.

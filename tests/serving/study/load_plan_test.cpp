@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
+#include "analysis/cost/cost_model.hpp"
 #include "analysis/cost/presets.hpp"
-#include "analysis/cost/speculation_cost.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "serving/study/load_policies.hpp"
 #include "serving/traces/arrival_trace.hpp"
