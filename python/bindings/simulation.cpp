@@ -53,8 +53,8 @@ std::optional<ThreadLimit> limited(int threads) {
   return threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
 }
 
-/// Runs a simulation, and returns the fields of speclab.Simulation. `given` is null for a drafter, which reads only
-/// the vocabulary size of the draft.
+/// Runs a simulation, and returns the fields of speclab.Simulation. `given` is null for a drafter, which
+/// reads only the vocabulary size of the draft.
 nb::dict simulate(const Model& target, const Model* given, const RuleHandle& handle, std::int32_t gamma,
                   std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
                   double c, double c_hat, double confidence, int threads, nb::object progress) {
