@@ -1,6 +1,7 @@
 // Runs a fuzz target on every file of a corpus and on inputs made from them by seeded changes: the same
 // inputs on every machine, with any compiler. libFuzzer, which follows coverage, is the long mode (preset
 // fuzz). usage: TARGET RUNS FILE_OR_FOLDER...
+#include <fcntl.h>
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -88,16 +89,24 @@ int main(int argc, char** argv) {
   for (const fs::path& file : files) corpus.push_back(content(file));
   if (corpus.empty()) return 2;
   for (const Bytes& bytes : corpus) run(bytes);
+  // Targets that run at the same time, in one folder, each have a file of their own.
+  const std::string last_input = fs::path(argv[0]).filename().string() + "_last_input";
+  const int saved = ::open(last_input.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   std::mt19937_64 random(1);
   for (std::size_t i = 0; i < runs; ++i) {
     Bytes bytes = corpus[below(random, corpus.size())];
     const Bytes& other = corpus[below(random, corpus.size())];
     for (std::size_t changes = 1 + below(random, 4); changes > 0; --changes) change(bytes, other, random);
-    // The input is saved before the target reads it: after an abort it is the finding.
-    std::ofstream("fuzz_last_input", std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    // The input is saved before the target reads it: after an abort it is the finding. The file stays open,
+    // since opening it takes longer than most targets do.
+    if (::pwrite(saved, bytes.data(), bytes.size(), 0) != static_cast<::ssize_t>(bytes.size()) ||
+        ::ftruncate(saved, static_cast<::off_t>(bytes.size())) != 0) {
+      std::cerr << last_input << " cannot be written in this folder\n";
+      return 2;
+    }
     run(bytes);
   }
-  fs::remove("fuzz_last_input");
+  ::close(saved);
+  fs::remove(last_input);
   std::cout << corpus.size() << " files and " << runs << " changed inputs\n";
 }
