@@ -19,7 +19,7 @@ namespace speclab {
 /// accept with .9 and .5, or .99 and .1, and mix in 0, 5, 20, 100 rounds or never: .935 to .963 with 8 trials
 /// of 50 or 100 rounds, .941 to .957 with 16 and 64. The worst chains never leave their first state: all 8
 /// trials are in one state once in 128 times.
-inline constexpr std::uint32_t least_independent_trials = 8;
+inline constexpr std::uint32_t min_independent_trials = 8;
 
 /// Batches first..last-1.
 struct BatchSpan {
@@ -62,7 +62,7 @@ struct SimulationSize {
     return end(only.last) - end(only.first);
   }
 
-  bool has_independent_trials() const { return trials >= least_independent_trials; }
+  bool has_independent_trials() const { return trials >= min_independent_trials; }
 
   /// Cuts into batches of complete trials if there are enough trials, else into spans of rounds that may be
   /// dependent.

@@ -213,7 +213,7 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
     for (int gamma = 1; gamma <= longest; ++gamma) best = speedup(gamma) > speedup(best) ? gamma : best;
     if (ranges.empty() || ranges.back().gamma != best) ranges.push_back({batch, batch, best, speedup(best)});
     ranges.back().last = batch;
-    ranges.back().least_speedup = std::min(ranges.back().least_speedup, speedup(best));
+    ranges.back().min_speedup = std::min(ranges.back().min_speedup, speedup(best));
   }
   return ranges;
 }

@@ -133,7 +133,7 @@ struct BatchRange {
   int first = 1;
   int last = 1;
   int gamma = 0;
-  double least_speedup = 1;  ///< smallest speedup over the range, at `gamma`
+  double min_speedup = 1;  ///< smallest speedup over the range, at `gamma`
 
   /// Returns whether both are the same row of a table, whatever their speedups.
   bool same_row(const BatchRange& other) const {

@@ -170,7 +170,7 @@ double parameters(const Transformer& model) {
   const double layers = layer_parameters(model, model.experts);
   switch (model.head) {
     case HeadKind::medusa:
-      return model.most_drafted * medusa_head(model);
+      return model.max_drafted * medusa_head(model);
     case HeadKind::mtp:
       return model.mtp_modules * (layers + fusing_matrix(model));
     case HeadKind::dflash:

@@ -86,7 +86,7 @@ struct Transformer {
   int fused = 0;
   int draft_vocab = 0;
   /// Maximum of drafted tokens in a round: the heads of Medusa, one less than DFlash's block; 0: any number.
-  int most_drafted = 0;
+  int max_drafted = 0;
   /// The numbers of the checkpoint: a name of precision_presets; "": 16 bits; "mixed": 4-bit floats beside
   /// 16-bit weights, which the roofline does not know.
   std::string stored_weights{};

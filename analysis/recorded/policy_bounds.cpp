@@ -64,7 +64,7 @@ PolicyWork policy_work(const Recording& recording, const StatePolicy& policy, Re
   return work;
 }
 
-double least_time_knowing_text(const Recording& recording, std::size_t most, double c, RecordedRule rule) {
+double min_time_knowing_text(const Recording& recording, std::size_t most, double c, RecordedRule rule) {
   const Survivals survivals_of(recording, rule);
   double total = 0;
   std::vector<double> survivals;

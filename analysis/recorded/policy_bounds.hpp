@@ -37,8 +37,8 @@ PolicyWork policy_work(const Recording& recording, const StatePolicy& policy,
 /// Returns the smallest expected time, in target runs, of policies that draft up to `most` tokens and know
 /// the text and its log-probabilities, but not what will be accepted: a bound for all policies that do not
 /// use rejected tokens.
-double least_time_knowing_text(const Recording& recording, std::size_t most, double c,
-                               RecordedRule rule = RecordedRule::token);
+double min_time_knowing_text(const Recording& recording, std::size_t most, double c,
+                             RecordedRule rule = RecordedRule::token);
 
 /// Returns the work of the oracle, which knows how many tokens, up to `most`, would be accepted, and drafts
 /// exactly these. For token verification with one column, `work` are the rounds of gamma = most.

@@ -11,7 +11,7 @@ namespace speclab {
 
 IntervalUnits interval_units(std::span<const RecordedSequence> sequences) {
   IntervalUnits units;
-  units.whole_sequences = sequences.size() >= least_sequences;
+  units.whole_sequences = sequences.size() >= min_sequences;
   if (units.whole_sequences) {
     for (const RecordedSequence& one : sequences)
       units.stretches.push_back({one.first, one.first + one.count});
@@ -37,14 +37,14 @@ Interval unit_interval(const IntervalUnits& units, std::span<const double> numer
   const auto interval = bounded_ratio_interval(numerators, denominators, support, confidence, largest);
   if (!interval) return unbounded(0);
   if (units.whole_sequences) return *interval;
-  constexpr double least_tokens = 2;  // in a stretch, on average
+  constexpr double min_tokens = 2;  // in a stretch, on average
   const std::size_t tokens = units.stretches.empty() ? 0 : [&] {
     std::size_t sum = 0;
     for (const Stretch& one : units.stretches) sum += one.last - one.first;
     return sum;
   }();
   const bool few = units.stretches.size() < stretches_of_few / 2 ||
-                   static_cast<double>(tokens) < least_tokens * static_cast<double>(units.stretches.size());
+                   static_cast<double>(tokens) < min_tokens * static_cast<double>(units.stretches.size());
   if (few || neighbours_alike(numerators, denominators, interval->estimate)) {
     return unbounded(interval->estimate);
   }

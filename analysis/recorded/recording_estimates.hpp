@@ -13,11 +13,11 @@
 namespace speclab {
 
 /// With fewer sequences than this, intervals are over spans of text instead of sequences.
-inline constexpr std::size_t least_sequences = 8;
+inline constexpr std::size_t min_sequences = 8;
 inline constexpr std::size_t stretches_of_few = 20;
 
 /// The units that an interval treats as independent: sequences; or, if there are fewer than
-/// `least_sequences`, 20 spans of equal length ("stretches"), if correlations are much shorter than a span.
+/// `min_sequences`, 20 spans of equal length ("stretches"), if correlations are much shorter than a span.
 struct IntervalUnits {
   std::vector<Stretch> stretches;
   bool whole_sequences = false;

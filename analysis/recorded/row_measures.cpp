@@ -27,7 +27,7 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 /// exp underflows to 0 below this exponent, which also stands for -infinity.
-constexpr float least_exponent = -104;
+constexpr float min_exponent = -104;
 /// Numbers summed in float before the sum is added to a double.
 constexpr std::size_t part = 4096;
 
@@ -94,7 +94,7 @@ detail::RowMass exponentials(float* row, std::size_t count, float most) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   const auto shift = hn::Set(d, most);
-  const auto least = hn::Set(d, least_exponent);
+  const auto least = hn::Set(d, min_exponent);
   detail::RowMass mass;
   for (std::size_t begin = 0; begin < count; begin += part) {
     const std::size_t end = std::min(count, begin + part);
@@ -117,7 +117,7 @@ detail::RowMass exponentials(float* row, std::size_t count, float most) {
     mass.sum += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
     mass.weighted += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, weighted)));
     for (; i < end; ++i) {
-      const float x = std::max(row[i] - most, least_exponent);
+      const float x = std::max(row[i] - most, min_exponent);
       row[i] = std::exp(x);
       mass.sum += static_cast<double>(row[i]);
       mass.weighted += static_cast<double>(row[i] * x);

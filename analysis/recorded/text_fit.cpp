@@ -87,8 +87,8 @@ Interval plain_mean(const IntervalUnits& units, const std::vector<double>& value
     counts.push_back(static_cast<double>(one.last - one.first));
   }
   const auto interval = ratio_interval(sums, counts, confidence);
-  return interval && units.stretches.size() >= least_sequences ? *interval
-                                                               : unbounded(interval ? interval->estimate : 0);
+  return interval && units.stretches.size() >= min_sequences ? *interval
+                                                             : unbounded(interval ? interval->estimate : 0);
 }
 
 }  // namespace

@@ -171,11 +171,11 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const double longest = std::max(limits.max_drafted.value_or(std::ceil(drafted_a_round)),
                                   static_cast<double>(total.accepted_lengths.size()) - 1);
   // If sequences have equally many tokens, one that accepts nothing has this many rounds.
-  const double most_rounds = largest_of(batches, limits.equal == EqualLength::tokens ? emitted : rounds);
+  const double max_rounds = largest_of(batches, limits.equal == EqualLength::tokens ? emitted : rounds);
   const double max_drafted = largest_of(batches, drafted);
   all.push_back({"alpha_examined", share(
                                        batches, accepted, [](const Tally& t) { return real(t.examined); },
-                                       {most_rounds, max_drafted}, confidence, independence)});
+                                       {max_rounds, max_drafted}, confidence, independence)});
 
   const std::uint64_t commonest =
       *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
@@ -201,22 +201,22 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const double max_emitted =
       limits.equal == EqualLength::tokens ? largest_of(batches, emitted) : (1 + longest) * rounds_seen;
   add("alpha_drafted", accepted, drafted, {0, 1},
-      {std::max(max_drafted, drafted_a_round * most_rounds), max_drafted});
-  add("tokens_per_target_step", emitted, rounds, {1, 1 + longest}, {most_rounds, rounds_seen});
+      {std::max(max_drafted, drafted_a_round * max_rounds), max_drafted});
+  add("tokens_per_target_step", emitted, rounds, {1, 1 + longest}, {max_rounds, rounds_seen});
   // Centred on the overall mean, so that batches of unequal length get their weight.
   const double mean = real(total.emitted) / real(total.rounds);
   add("tokens_variance",
       [mean](const Tally& t) {
         return real(t.emitted_squared) - 2 * mean * real(t.emitted) + mean * mean * real(t.rounds);
       },
-      rounds, {0, longest * longest}, {most_rounds, most_rounds});
+      rounds, {0, longest * longest}, {max_rounds, max_rounds});
   const TallyPart times = [&](const Tally& t) { return real(t.rounds) + cost.c * real(t.draft_runs); };
   const double time_seen = largest_of(batches, times);
   add("speedup", emitted, times, {1 / time, (1 + longest) / time},
-      {std::max(time_seen, time * most_rounds), time_seen});
+      {std::max(time_seen, time * max_rounds), time_seen});
   add("operations", [&](const Tally& t) { return real(t.rounds) + (1 + cost.c_hat) * real(t.drafted); },
-      emitted, {work / (1 + longest), work}, {max_emitted, most_rounds});
-  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1}, {max_emitted, most_rounds});
+      emitted, {work / (1 + longest), work}, {max_emitted, max_rounds});
+  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1}, {max_emitted, max_rounds});
   return all;
 }
 

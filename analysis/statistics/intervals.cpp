@@ -48,7 +48,7 @@ Interval mean_interval(double estimate, std::span<const double> residuals, doubl
   const double skewness = squares > 0 ? cubes / n / std::pow(squares / n, 1.5) : 0;
   // The threshold 0.2 sqrt(n) of the skewness is 2.9 of its standard deviations, sqrt(6 (n - 2) / ((n + 1) (n
   // + 3))), for 32 normal values, and more for more values.
-  if (residuals.size() < least_skewed_batches || std::abs(skewness) <= 0.2 * std::sqrt(n)) return interval;
+  if (residuals.size() < min_skewed_batches || std::abs(skewness) <= 0.2 * std::sqrt(n)) return interval;
   // t + skewness t^2 / 3 + skewness^2 t^3 / 27 + skewness / 6 n is monotone in t and nearly symmetric.
   const auto untransformed = [&](double value) {
     const double left = value - skewness / (6 * n);

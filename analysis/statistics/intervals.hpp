@@ -28,7 +28,7 @@ struct Interval {
 Interval unbounded(double estimate);
 
 /// With fewer batches, the skewness is not corrected for, because its estimate is too uncertain.
-inline constexpr std::size_t least_skewed_batches = 32;
+inline constexpr std::size_t min_skewed_batches = 32;
 
 /// Ratio of sums, such as tokens over rounds, with one numerator and one denominator per batch (equal
 /// lengths, asserted). The error is that of the linearised ratio, numerator - ratio * denominator (delta

@@ -20,7 +20,7 @@ namespace detail {
 
 /// Returns 1 + min over S of p(S) - inside(S), with sets as bit masks.
 template <class Real, class Inside>
-Real least_over_sets(BasicRow<Real> target, const Inside& inside) {
+Real min_over_sets(BasicRow<Real> target, const Inside& inside) {
   assert(target.size <= max_searched_vocab);
   Real least(0);
   for (std::uint32_t set = 0; set < (1U << target.size); ++set) {
@@ -58,7 +58,7 @@ Real stays_inside(BasicRow<Real> draft, std::uint32_t set, std::uint32_t drawn, 
 template <class Real>
 Real optimal_acceptance_without_replacement(BasicRow<Real> target, BasicRow<Real> draft,
                                             std::int32_t drafts) {
-  return detail::least_over_sets(
+  return detail::min_over_sets(
       target, [&](std::uint32_t set) { return detail::stays_inside(draft, set, 0, drafts); });
 }
 

@@ -16,7 +16,7 @@ namespace speclab {
 /// Smallest positive probability that the draft's rows may hold in floating point. The verification divides
 /// the remaining target probability, which can be as small as the smallest one that is not negligible, by the
 /// remaining draft probability.
-inline constexpr double least_divisible = 0x1p-860;
+inline constexpr double min_divisible = 0x1p-860;
 
 /// Recursive rejection, from the context down.
 template <class Real>

@@ -20,7 +20,7 @@ namespace speclab {
 /// If less than this share of the draft's row is left, callers sum the rest of the row instead of using 1 -
 /// q(refused): the difference has the rounding error of the full row, four binary digits at a sixteenth of
 /// it.
-inline constexpr double least_draft_difference = 0x1p-4;
+inline constexpr double min_draft_difference = 0x1p-4;
 
 template <class Real>
 struct SiblingResidual {
@@ -49,7 +49,7 @@ struct SiblingResidual {
 
   /// Records that a token was refused, where sum (p - taken_next() q)+ is `total`. `draft_probability` is
   /// what q loses: the token's probability, or 0 if siblings are independent, if q lost it before, or if the
-  /// caller sets `draft_left` itself. The caller must set it below `least_draft_difference`, where the
+  /// caller sets `draft_left` itself. The caller must set it below `min_draft_difference`, where the
   /// difference computed here loses its digits. Returns false if the residual is 0 at a reach of 1.
   SPECLAB_HD bool refuse(const Real& total, const Real& draft_probability) {
     const Real left_next = total + left * (Real(1) - reach);

@@ -50,7 +50,7 @@ constexpr double bytes_of_cell = 3500;  // measured with 10^5 cells of "predict"
 /// Removes the decimal noise of from + i * step: 0.30000000000000004 becomes 0.3.
 double tidy(double value) { return std::round(value * 1e12) / 1e12; }
 /// Smallest range that is tidied; 12 decimals keep few digits of smaller ones.
-constexpr double least_tidied = 1e-6;
+constexpr double min_tidied = 1e-6;
 
 /// {"from", "to", "step"} or {"from", "to", "count"}.
 struct Range {
@@ -166,7 +166,7 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     if (!(steps >= 0) || !(steps < max_cells)) {
       throw ConfigError(path, "{} is not a range of 1 to {} values", shown(axis), max_cells);
     }
-    const bool tidied = std::max(std::abs(range.from), std::abs(range.to)) >= least_tidied;
+    const bool tidied = std::max(std::abs(range.from), std::abs(range.to)) >= min_tidied;
     const double last = std::floor(steps + 1e-9);
     for (double i = 0; i <= last; ++i) {
       const double value = range.step ? range.from + i * *range.step

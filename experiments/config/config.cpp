@@ -95,7 +95,7 @@ Typed<UntilConfig> until_type() {
                       "Largest half-width of the interval.")),
        field("relative", &UntilConfig::relative, boolean(),
              "If true, the half-width is relative to the estimate."),
-       with_unit(integer_field("most_rounds", &UntilConfig::most_rounds, 1, 1e13,
+       with_unit(integer_field("max_rounds", &UntilConfig::max_rounds, 1, 1e13,
                                "The simulation stops before it exceeds this, however wide the interval is."),
                  "rounds (tokens, for acceptance)")});
 }

@@ -23,7 +23,7 @@ struct UntilConfig {
   Metric metric = Metric::speedup;
   double half_width = 0;  ///< largest half-width
   bool relative = false;  ///< half_width is relative to the estimate
-  std::uint64_t most_rounds = 1'000'000'000;
+  std::uint64_t max_rounds = 1'000'000'000;
 };
 
 inline constexpr std::uint32_t max_batches = 4096;

@@ -148,7 +148,7 @@ std::string interval_note(const Result& result) {
 std::string unknown_error_note() {
   return fmt::format(
       "± ?: the error is unknown. Tokens of one sequence depend on those before them, and fewer than {} sequences do not show how strongly: give more sequences, which may be shorter.",
-      least_independent_trials);
+      min_independent_trials);
 }
 
 Table result_table(const Result& result, const std::string& id, std::size_t max_rows) {

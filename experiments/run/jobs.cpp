@@ -142,7 +142,7 @@ std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) {
     if (job.done) continue;
-    total += job.precision ? job.precision->interval.until.most_rounds : job.simulation.total_to_run();
+    total += job.precision ? job.precision->interval.until.max_rounds : job.simulation.total_to_run();
   }
   return total;
 }

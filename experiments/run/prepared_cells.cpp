@@ -176,7 +176,7 @@ void CellRunner::finish(PreparedCell& cell) {
     return;
   }
   if (precision != nullptr) {
-    cell.result.until = UntilResult{job->precise, job->looks, precision->most_looks, job->simulation.trials,
+    cell.result.until = UntilResult{job->precise, job->looks, precision->max_looks, job->simulation.trials,
                                     job->simulation.batches};
   }
 }

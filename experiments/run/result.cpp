@@ -32,7 +32,7 @@ const Typed<Reproduction>& described() {
 
 SPECLAB_RESULT(InputFile, "input", file, bytes, sha256);
 SPECLAB_RESULT(PositionAcceptance, "position", unconditional, conditional);
-SPECLAB_RESULT(UntilResult, "until", reached, looks, most_looks, trials, batches);
+SPECLAB_RESULT(UntilResult, "until", reached, looks, max_looks, trials, batches);
 SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes, why_plain);
 SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted, draft_runs, examined,
                accepted, emitted, target_rows, draft_rows, plain_rows);

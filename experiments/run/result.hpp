@@ -54,7 +54,7 @@ struct EngineResult {
 struct UntilResult {
   bool reached = false;  ///< narrow enough before the limit on rounds
   int looks = 0;         ///< number of interim analyses of the interval
-  int most_looks = 0;    ///< largest possible number; so many intervals hold jointly at the confidence
+  int max_looks = 0;     ///< largest possible number; so many intervals hold jointly at the confidence
   std::uint32_t trials = 0,
                 batches = 0;  ///< final size: a simulation of this fixed size has the same counts
 };

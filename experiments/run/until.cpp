@@ -44,10 +44,10 @@ WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t f
 }
 
 void require_first_look(const UntilConfig& until, std::uint64_t rounds) {
-  const std::uint64_t most = until.most_rounds;
+  const std::uint64_t most = until.max_rounds;
   if (rounds <= most) return;
   throw ConfigError(
-      "/simulation/until/most_rounds",
+      "/simulation/until/max_rounds",
       "{} is less than the {} rounds before the first look; give more, or begin with fewer sequences", most,
       rounds);
 }
@@ -84,7 +84,7 @@ void require_until(const Job& job, const std::string& experiment) {
         "/simulation/until",
         "cannot be used with recorded texts or \"prompt_tokens\", whose number is fixed; give \"trials\" alone");
   }
-  const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : least_independent_trials;
+  const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : min_independent_trials;
   if (job.simulation.trials < least) {
     throw ConfigError("/simulation/trials",
                       "{} is too few for an interval; \"until\" begins with at least {}",
@@ -109,14 +109,14 @@ void run_until(Job& job, const std::string& experiment, double confidence) {
   job.simulation = doubling_size(job.simulation);
   const std::uint64_t max_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
   job.precision = wanted_precision(*job.wanted, job.simulation.total(),
-                                   std::min(until.most_rounds, max_by_trials), confidence);
+                                   std::min(until.max_rounds, max_by_trials), confidence);
 }
 
 void look_until_precise(Job& job, const std::function<Outcome()>& run) {
   job.outcome = run();
   for (job.looks = 1; !job.outcome.partial; ++job.looks) {
     job.precise = is_precise(job);
-    if (job.precise || job.looks == job.precision->most_looks) break;
+    if (job.precise || job.looks == job.precision->max_looks) break;
     const Outcome first = std::move(job.outcome);
     job.simulation = second_half_of_double(job.simulation);
     job.outcome = run();

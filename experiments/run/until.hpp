@@ -29,7 +29,7 @@ std::optional<WantedInterval> wanted_interval(const ConfigReader& config);
 /// When a doubling simulation ends.
 struct WantedPrecision {
   WantedInterval interval;
-  int most_looks = 1;
+  int max_looks = 1;
   double confidence = 0.95;  ///< confidence of the interval at each look
 };
 

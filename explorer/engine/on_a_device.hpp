@@ -67,7 +67,7 @@ inline void plan_on_device(const DeviceTask& task, Record& out) {
   out.list("batch_first", batches, &BatchRange::first);
   out.list("batch_last", batches, &BatchRange::last);
   out.list("batch_gamma", batches, &BatchRange::gamma);
-  out.list("batch_speedup", batches, &BatchRange::least_speedup);
+  out.list("batch_speedup", batches, &BatchRange::min_speedup);
   if (plan.batch_limit) out.number("batch_limit", *plan.batch_limit);
   if (plan.device) {
     out.number("plain_ms", plan.device->plain_ms);

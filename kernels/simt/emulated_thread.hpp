@@ -53,11 +53,11 @@ class PendingCopies {
   };
 
   SPECLAB_UNWATCHED void add(Vector16* to, const Vector16* from) {
-    assert(count_ < most_copies);
+    assert(count_ < max_copies);
     copies_[count_++] = {to, from};
   }
   SPECLAB_UNWATCHED void end_group() {
-    assert(groups_ < most_groups);
+    assert(groups_ < max_groups);
     ends_[groups_++] = count_;
   }
   /// Returns the number of copies in all groups but the last `but`.
@@ -75,10 +75,10 @@ class PendingCopies {
 
  private:
   /// Enough to fill a block's shared memory if all its threads copy.
-  static constexpr int most_copies = 64;
-  static constexpr int most_groups = 8;
-  Copy copies_[most_copies];
-  int ends_[most_groups];  ///< number of copies before the end of each group
+  static constexpr int max_copies = 64;
+  static constexpr int max_groups = 8;
+  Copy copies_[max_copies];
+  int ends_[max_groups];  ///< number of copies before the end of each group
   int count_ = 0;
   int groups_ = 0;
 };

@@ -59,18 +59,18 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
   static constexpr const char* name = "cut-offs";
 
   /// Largest number of a row's logits that a block keeps in shared memory.
-  static constexpr std::uint32_t most_near = 4096;
+  static constexpr std::uint32_t max_near = 4096;
   static constexpr std::uint32_t bins = tile_threads;
 
   /// The result of the first reading of a row.
   struct Peaks {
     float largest = -INFINITY;
-    float least_largest = INFINITY;  ///< least of the groups' largest logits
+    float min_largest = INFINITY;  ///< least of the groups' largest logits
     bool invalid = false;
 
     SPECLAB_DEVICE void merge(const Peaks& other) {
       largest = fmaxf(largest, other.largest);
-      least_largest = fminf(least_largest, other.least_largest);
+      min_largest = fminf(min_largest, other.min_largest);
       invalid = invalid || other.invalid;
     }
   };
@@ -80,7 +80,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     Peaks of_block, peaks[tile_warps];
     std::uint64_t sum_of_block, sums[tile_warps];
     std::uint32_t near_count;
-    float near[most_near];                ///< in any order
+    float near[max_near];                 ///< in any order
     std::uint32_t low[bins], high[bins];  ///< halves of the bins' sums
     std::uint64_t of_warp[tile_warps];
     std::uint32_t chosen;
@@ -105,7 +105,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       const View<const float>& given = batch.target_options.temperature;
       const double temperature =
           given == nullptr ? 1 : static_cast<double>(*batch.entry(given, true, at.request, at.position));
-      cutoff = fmaxf(cutoff, least_kept(row, batch.target.dtype, filters, temperature));
+      cutoff = fmaxf(cutoff, min_kept(row, batch.target.dtype, filters, temperature));
     }
     if (at.tile == 0 && simt::thread_index() == 0) {
       args.cutoffs[at.request * (batch.gamma + 1) + at.position] = cutoff;
@@ -181,8 +181,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
   };
 
   /// Returns the least logit that is kept; minus infinity if all are. All threads of a block call it.
-  SPECLAB_DEVICE static float least_kept(const RowReader& row, Dtype dtype, const Filters& filters,
-                                         double temperature) {
+  SPECLAB_DEVICE static float min_kept(const RowReader& row, Dtype dtype, const Filters& filters,
+                                       double temperature) {
     auto& shared = simt::shared<Shared>();
     const Peaks peaks = peaks_of(row, shared);
     // An invalid row stays invalid.
@@ -195,7 +195,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     if (counts || weights) {
       const Near near =
           weights && !counts ? keep_near<true>(row, peaks, shared) : keep_near<false>(row, peaks, shared);
-      const bool whole = !(peaks.least_largest > -INFINITY);
+      const bool whole = !(peaks.min_largest > -INFINITY);
       bool suffices = near.all_kept && (counts || near.sum > 0);
       if (counts) suffices = suffices && (whole || near.count >= static_cast<std::uint32_t>(filters.top_k));
       // Thresholds are found against the same total in either reader, so that the result does not depend on
@@ -255,7 +255,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
   template <bool sum_weights>
   SPECLAB_DEVICE static Near keep_near(const RowReader& row, const Peaks& peaks, Shared& shared) {
     // An id without a probability is never near.
-    const float least = fmaxf(peaks.least_largest, -0x1.fffffep127F);
+    const float least = fmaxf(peaks.min_largest, -0x1.fffffep127F);
     std::uint64_t sum = 0;
     row.each_tile([&](const auto& tile) {
       if constexpr (sum_weights) {
@@ -280,10 +280,10 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       std::uint32_t place = 0;
       if (simt::thread_index() % simt::warp_size == 0) place = simt::fetch_add(&shared.near_count, of_warp);
       place = simt::shuffle(place, 0) + up_to_here - mine;
-      if (mine == 0 || place >= most_near) return;
+      if (mine == 0 || place >= max_near) return;
       SPECLAB_UNROLL
       for (int i = 0; i < held; ++i) {
-        if (tile.logit(i) >= least && place < most_near) shared.near[place++] = tile.logit(i);
+        if (tile.logit(i) >= least && place < max_near) shared.near[place++] = tile.logit(i);
       }
     });
     if constexpr (sum_weights) {
@@ -300,7 +300,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     for (int rank = 0; rank < row.blocks; ++rank) {
       const std::uint32_t count = *simt::cluster_shared(&shared.near_count, rank);
       near.count += count;
-      near.all_kept = near.all_kept && count <= most_near;
+      near.all_kept = near.all_kept && count <= max_near;
       if (sum_weights) near.sum += *simt::cluster_shared(&shared.sum_of_block, rank);
     }
     return near;
@@ -416,7 +416,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
   SPECLAB_DEVICE static Range keys_of_bin(const OrderKeys& order, const Range& range, std::uint32_t bin,
                                           const Bin& bin_of) {
     // Returns the least key of the range in a bin up to `last`.
-    const auto least_up_to = [&](std::uint32_t last) {
+    const auto min_up_to = [&](std::uint32_t last) {
       std::uint32_t least = range.least;
       std::uint32_t most = range.most;
       while (least < most) {
@@ -429,7 +429,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       }
       return least;
     };
-    return {least_up_to(bin), bin == 0 ? range.most : least_up_to(bin - 1) - 1};
+    return {min_up_to(bin), bin == 0 ? range.most : min_up_to(bin - 1) - 1};
   }
 };
 

@@ -28,7 +28,7 @@ SPECLAB_DEVICE inline bool drawn_before(const std::int32_t* parents, const Token
 }
 
 /// A reach below this counts as 0: its inverse would be beyond single precision's logarithms.
-inline constexpr double least_reach = 0x1p-100;
+inline constexpr double min_reach = 0x1p-100;
 
 template <class T>
 struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
@@ -86,7 +86,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
             const ChildLogits logits = child_logits<T>(tree, block.request, node + 1, token);
             const double reach = drawn_child_probability(tree, token, logits, lost, here, shared.flags);
             shared.levels[depth + 1].siblings = SiblingResidual<double>::reached(reach);
-            if (!(reach >= least_reach)) shared.levels[depth + 1].siblings.reach = 0;
+            if (!(reach >= min_reach)) shared.levels[depth + 1].siblings.reach = 0;
           }
         }
         simt::sync();

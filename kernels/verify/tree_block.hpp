@@ -212,7 +212,7 @@ class Block {
   /// refused siblings had so much of it that the difference has few digits. All threads and blocks get the
   /// same answer.
   SPECLAB_DEVICE bool draft_is_exhausted(const TriedNode& node) const {
-    return node.draft.top == no_token && node.siblings.draft_left < least_draft_difference;
+    return node.draft.top == no_token && node.siblings.draft_left < min_draft_difference;
   }
   /// Returns the probability that the last pass found over the draft's row alone. One warp calls it.
   SPECLAB_DEVICE double draft_left(const TriedNode& node) const {

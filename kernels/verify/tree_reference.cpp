@@ -76,7 +76,7 @@ struct MeasuredSiblings : Siblings {
   void refuse(Token token) {
     note_impossible(token);
     // Below this, the rest of the draft is summed.
-    if constexpr (!independent && drawn) shrink(std::max(1 - this->draft[token], least_draft_difference));
+    if constexpr (!independent && drawn) shrink(std::max(1 - this->draft[token], min_draft_difference));
     // If nothing is left, rounding decides.
     if constexpr (traversed) {
       // The reach of the node, and a_r p_r of all ids, are divided by this sum.

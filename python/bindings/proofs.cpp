@@ -246,8 +246,8 @@ nb::dict optimum_of_drafter(nb::handle given_target, const std::string& name, nb
                             std::int32_t vocab, std::int32_t gamma, std::int32_t paths,
                             const std::vector<Token>& context) {
   const ExactModel<Rational> target(given_target, vocab);
-  const double most_runs = branches_of_a_minute<Rational>(true, target.digits(), vocab);
-  const PythonDrafter drafter = PythonDrafter(name, HeldObject(std::move(function))).fresh(most_runs);
+  const double max_runs = branches_of_a_minute<Rational>(true, target.digits(), vocab);
+  const PythonDrafter drafter = PythonDrafter(name, HeldObject(std::move(function))).fresh(max_runs);
   Watch watch;
   const auto law = watch.run([&] { return law_of_path(drafter, target.ref(), gamma, context); });
   refuse_variables(optimum_variables(static_cast<double>(law.size()), target.support(), gamma, paths), gamma,

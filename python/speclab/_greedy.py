@@ -111,7 +111,7 @@ class GreedyCheck:
     p_many: float  #: P(as many texts differ); 1 without `texts`
     expected: float  #: expected number of texts (without `texts`: of rows) that rounding changes
     differences: int  #: number of first differences given
-    least_noise: float | None  #: the smallest noise at which the check would pass, in logits; None if it passes
+    min_noise: float | None  #: the smallest noise at which the check would pass, in logits; None if it passes
 
 
 def greedy_check(
@@ -163,7 +163,7 @@ def greedy_check(
         return min(1.0, 2 * min(far, many)), far, many, float(differ.sum())
 
     p, far, many, expected = judged(scale)
-    needed = None if p >= alarm else _least_noise(lambda at: judged(at)[0] >= alarm, scale)
+    needed = None if p >= alarm else _min_noise(lambda at: judged(at)[0] >= alarm, scale)
     return GreedyCheck(p >= alarm, p, far, many, expected, len(first), needed)
 
 
@@ -217,7 +217,7 @@ def _at_least(probabilities: Floats, count: int) -> float:
     return float(min(1.0, above))
 
 
-def _least_noise(passes: Callable[[float], bool], fails: float) -> float:
+def _min_noise(passes: Callable[[float], bool], fails: float) -> float:
     """The smallest sufficient noise, by bisection to a relative error of 1/1000; infinite if there is none."""
     low, high = max(fails, 1e-9), 1e6
     if not passes(high):

@@ -169,19 +169,19 @@ def prove(
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
-    most = _most_branches(max_branches)
+    most = _max_branches(max_branches)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
     found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
     return _proof(found, handle.name, gamma, bool(exact))
 
 
-def _most_branches(given: float | None) -> float | None:
+def _max_branches(given: float | None) -> float | None:
     return None if given is None else number(given, "max_branches", 1, 1e12)
 
 
 def _prove_config(config: ConfigLike, exact: bool, max_branches: float | None) -> Proof:
-    found = _core.prove_config(config_text(config), bool(exact), _most_branches(max_branches))
+    found = _core.prove_config(config_text(config), bool(exact), _max_branches(max_branches))
     return _proof(found, found["rule"], found["gamma"], bool(exact))
 
 

@@ -98,7 +98,7 @@ def main():
         needed = " and ".join(newest(what, files) for what in ("GLIBC", "GLIBCXX"))
     mib = options.archive.stat().st_size / 2**20
     print(f"{options.archive}: {mib:.1f} MiB; needs {needed}")
-    return 0 if mib <= options.most_mib else 1
+    return 0 if mib <= options.max_mib else 1
 
 
 if __name__ == "__main__":

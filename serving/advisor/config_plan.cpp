@@ -13,7 +13,7 @@ namespace speclab {
 
 namespace {
 
-constexpr int least_measured_gamma = 8;
+constexpr int min_measured_gamma = 8;
 
 /// Returns the config without a sweep over gamma and without parts that only affect what is shown.
 Config without_gamma_axis(Config config) {
@@ -88,7 +88,7 @@ std::optional<ConfigCase> config_case(const Config& whole, double confidence, co
     found.acceptance = {{exact, exact, exact}, "the models, exactly"};
     return found;
   }
-  const Job& job = jobs.decode(setup, std::max(config.gamma, least_measured_gamma));
+  const Job& job = jobs.decode(setup, std::max(config.gamma, min_measured_gamma));
   jobs.run(control);
   if (!job.done || job.outcome.partial) return std::nullopt;
   found.acceptance = measured(job, confidence);

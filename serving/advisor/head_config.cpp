@@ -44,7 +44,7 @@ void add_dflash(Transformer& model, const ModelKeys& keys) {
     keys.refuse("draft_vocab_size", "a DFlash head with outputs of its own is not known; give --c");
   model.fused = static_cast<int>(of_states.object["target_layer_ids"].size()) * model.hidden;
   model.draft_vocab = model.vocab;
-  model.most_drafted = block - 1;
+  model.max_drafted = block - 1;
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ Transformer medusa_heads(const ModelKeys& keys) {
     keys.refuse("original_lm_head", "true: heads that share one output matrix are not known; give --c");
   Transformer heads;
   heads.head = HeadKind::medusa;
-  heads.most_drafted = keys.required({"medusa_num_heads", "num_heads"});
+  heads.max_drafted = keys.required({"medusa_num_heads", "num_heads"});
   heads.layers = keys.dimension({"medusa_num_layers", "num_hidden_layers"}).value_or(1);
   heads.hidden = keys.dimension({"hidden_size"}).value_or(0);
   heads.vocab = keys.dimension({"vocab_size"}).value_or(0);

@@ -133,11 +133,11 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   high = std::min(high, low + max_tried);
   std::vector<std::uint64_t> best;
   std::uint64_t best_rounds = low;
-  double least_misfit = std::numeric_limits<double>::infinity();
+  double min_misfit = std::numeric_limits<double>::infinity();
   // If full rounds alone explain the rates, all rounds were full.
   if (auto printed = counts_printed_as(rates, low, accepted); low == least && !printed.empty()) {
     best = std::move(printed);
-    least_misfit = 0;
+    min_misfit = 0;
     high = 0;
   }
   for (std::uint64_t total = low; total <= high; ++total) {
@@ -152,15 +152,15 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
       counted += by_position.back();
     }
     misfit += std::abs(static_cast<double>(counted) - sum);
-    if (misfit + 1e-9 < least_misfit) {
-      least_misfit = misfit;
+    if (misfit + 1e-9 < min_misfit) {
+      min_misfit = misfit;
       best = by_position;
       best_rounds = total;
     }
   }
   // Allows for three decimals of each rate and for one token.
   const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
-  if (least_misfit > allowed) throw disagree();
+  if (min_misfit > allowed) throw disagree();
   for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);
   if (!best.empty()) best[0] = std::min(best[0], best_rounds);
   log.add_totals(where, best_rounds, best, drafted);

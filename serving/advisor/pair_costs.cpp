@@ -101,7 +101,7 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
     }
     pair.method = method;
     model = fitted_to(model, target);
-    if (model.most_drafted > 0) pair.most_drafted = model.most_drafted;
+    if (model.max_drafted > 0) pair.max_drafted = model.max_drafted;
     return model;
   }
   // Heads and MTP modules have other costs than a model.

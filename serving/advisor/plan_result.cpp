@@ -38,7 +38,7 @@ SPECLAB_RESULT(AcceptanceMetrics, "acceptance metrics", accepted_of_drafted, acc
 SPECLAB_RESULT(LogMeans, "log of means", format, rounds, drafted, accepted, lines, metrics);
 SPECLAB_RESULT(LogFindings, "log", format, rounds, examined, accepted, alpha_by_stretches, positions_alike,
                rounds_independent, iid_rejected, positions, metrics, other_choice);
-SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, least_speedup);
+SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, min_speedup);
 SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, cache_per_sequence, usable,
                largest_batch);
 SPECLAB_RESULT(PlainAndSpeculative, "per token", plain, speculative);

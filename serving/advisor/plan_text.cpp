@@ -108,7 +108,7 @@ Listing batch_text(const DrafterPlan& plan) {
   Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}};
   for (const BatchRange& row : *plan.batches) {
     table.rows.push_back(
-        {short_cell(row.first), short_cell(row.last), short_cell(row.gamma), short_cell(row.least_speedup)});
+        {short_cell(row.first), short_cell(row.last), short_cell(row.gamma), short_cell(row.min_speedup)});
   }
   Listing out;
   out += std::move(table);

@@ -72,14 +72,14 @@ bool reads_text_alone(DraftMethod method) {
 
 /// Returns the largest gamma to consider. Throws UsageError if the drafter cannot draft as many tokens as the
 /// user asks for.
-int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
-  if (!drafter.most_drafted) return settings.max_gamma;
-  if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
+int max_gamma(const Drafter& drafter, const PlanSettings& settings) {
+  if (!drafter.max_drafted) return settings.max_gamma;
+  if (settings.asked_gamma && *settings.asked_gamma > *drafter.max_drafted) {
     const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
     throw UsageError("--gamma {}: {} drafts at most {} tokens per round", *settings.asked_gamma,
-                     head == nullptr ? drafter.draft : head->model.source, *drafter.most_drafted);
+                     head == nullptr ? drafter.draft : head->model.source, *drafter.max_drafted);
   }
-  return std::min(settings.max_gamma, *drafter.most_drafted);
+  return std::min(settings.max_gamma, *drafter.max_drafted);
 }
 
 /// Speedups by gamma, by the i.i.d. formula and, if a log gives it, by measured acceptance.
@@ -95,7 +95,7 @@ struct Curves {
 
 Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                  const std::optional<LogFindings>& found) {
-  const int longest = most_gamma(drafter, settings);
+  const int longest = max_gamma(drafter, settings);
   const RoundCosts costs = round_costs(drafter.costs, longest, settings.at);
   Curves curves{iid_curve(drafter.acceptance.alpha, costs)};
   if (!found) return curves;
@@ -133,7 +133,7 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
       speedup_at_other_costs(tokens, drafter.costs, choice.gamma, settings.at),
       tokens,
       curve.by,
-      drafter.most_drafted == choice.gamma ? "This is the most that the drafter can draft." : choice.reason,
+      drafter.max_drafted == choice.gamma ? "This is the most that the drafter can draft." : choice.reason,
       near_best(curve.estimate, little_loss)};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.gammas = gamma_rows(curve, choice.gamma);
@@ -182,7 +182,7 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
   if (gamma < longest) return;
   const int next = std::max(gamma, longest + std::max(2, longest / 2));
   constexpr double examined = 400;  // gives a standard error of at most 0.025
-  constexpr double most_rounds = 1e6;
+  constexpr double max_rounds = 1e6;
   const double rounds = rounds_to_examine(known.alpha.estimate, next, examined);
   std::string sentence =
       by_positions || gamma == longest
@@ -191,7 +191,7 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
                 "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: for later positions the i.i.d. formula is assumed.",
                 gamma, longest);
   sentence +=
-      rounds <= most_rounds
+      rounds <= max_rounds
           ? fmt::format(
                 " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is examined some {:.0f} times.",
                 std::ceil(rounds / 100) * 100, next, next, examined)
@@ -264,7 +264,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   add_bounds(bounds, curves, plan);
   add_device(drafter.costs, settings, curves, plan);
   if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
-  if (drafter.acceptance.longest_logged > 0 && drafter.most_drafted != plan.best.gamma)
+  if (drafter.acceptance.longest_logged > 0 && drafter.max_drafted != plan.best.gamma)
     add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
   plan.advice = advice(plan.bounds.adaptive_gain, plan.best.gamma, curves.used().by,
                        plan.log && plan.log->rounds_rejected());

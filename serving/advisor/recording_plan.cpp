@@ -123,7 +123,7 @@ std::vector<RecordedPolicy> policy_rows(const Recording& recording, const Record
       const auto cap = std::min<std::size_t>(most, heuristic_cap);
       heuristic = policy_work(recording, heuristic_policy(static_cast<std::int32_t>(cap)), rule);
     } else {
-      least = least_time_knowing_text(recording, most, c, rule);
+      least = min_time_knowing_text(recording, most, c, rule);
     }
   });
   const PolicyWork oracle = oracle_work(curve.rounds.back());
@@ -260,11 +260,11 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
     plan.alpha_low = std::clamp(alpha.low, 0.0, 1.0);
     plan.alpha_high = std::clamp(alpha.high, 0.0, 1.0);
     const IntervalUnits units = interval_units(recording.sequences);
-    if (units.stretches.size() < least_skewed_batches) {
+    if (units.stretches.size() < min_skewed_batches) {
       plan.interval_note = fmt::format(
           "over {} {}, too few to see how skewed they are; where a tenth are of another kind, 95% intervals over 8 hold .58 of the time, over 20 .88: record {} sequences or more",
           units.stretches.size(), units.whole_sequences ? "sequences" : "stretches of the text",
-          least_skewed_batches);
+          min_skewed_batches);
     }
   }
   plan.alpha_from =

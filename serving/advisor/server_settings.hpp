@@ -25,8 +25,8 @@ struct PlannedPair {
   std::string draft{};   ///< name for servers; may be empty
   DraftMethod method = DraftMethod::draft;
   CostPair costs{};
-  std::string cost_from{};               ///< "given", "measured times", "roofline"
-  std::optional<int> most_drafted = {};  ///< most tokens per round, if the draft has a limit
+  std::string cost_from{};              ///< "given", "measured times", "roofline"
+  std::optional<int> max_drafted = {};  ///< most tokens per round, if the draft has a limit
 };
 
 struct ServedPlan {

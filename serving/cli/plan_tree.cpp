@@ -17,7 +17,7 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
   question.max_nodes = ranged_option<int>(values, "max-nodes", 1, 256);
   question.max_levels = ranged_option<int>(values, "max-levels", 1, 32);
   question.max_batch = settings.max_batch;
-  if (question.most_drafted) question.max_levels = std::min(question.max_levels, *question.most_drafted);
+  if (question.max_drafted) question.max_levels = std::min(question.max_levels, *question.max_drafted);
   return answer_of(plan_tree(question), tree_text, tree_headline, tree_figures);
 }
 

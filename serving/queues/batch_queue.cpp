@@ -173,7 +173,7 @@ QueueSolution evaluate(const BatchQueue& queue, const GammaByState& gamma) {
   return out;
 }
 
-QueueSolution least_latency(const BatchQueue& queue) {
+QueueSolution min_latency(const BatchQueue& queue) {
   const Queue model(queue);
   GammaByState gamma = constant_gamma(queue, 0);
   // Each iteration improves the gain or ends the loop; the number of tables is finite.

@@ -40,7 +40,7 @@ QueueSolution evaluate(const BatchQueue& queue, const GammaByState& gamma);
 
 /// Returns the table with the fewest requests in the system on average, by policy iteration from gamma = 0;
 /// among equally good gammas the smallest.
-QueueSolution least_latency(const BatchQueue& queue);
+QueueSolution min_latency(const BatchQueue& queue);
 
 /// Returns a table with the same gamma in every state.
 GammaByState constant_gamma(const BatchQueue& queue, std::uint32_t gamma);

@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-constexpr double least_gap_ms = 1e-3;
+constexpr double min_gap_ms = 1e-3;
 const double log_bin = std::log(1.01);
 
 std::uint32_t blocks_of(std::uint64_t tokens, std::uint32_t block) {
@@ -40,7 +40,7 @@ void GapHistogram::add(double ms) {
   // preempted.
   if (ms != last_ms_) {
     last_ms_ = ms;
-    last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / least_gap_ms) / log_bin)));
+    last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / min_gap_ms) / log_bin)));
   }
   const std::size_t index = last_bin_;
   if (index >= bins_.size()) bins_.resize(index + 1, 0);
@@ -65,7 +65,7 @@ double GapHistogram::quantile(double share) const {
     if (here > 0 && below + here >= wanted) {
       // Interpolates as if the gaps of a bin were spread evenly over it.
       const double within = std::clamp((wanted - below) / here, 0.0, 1.0);
-      return least_gap_ms * std::exp((static_cast<double>(i) + within) * log_bin);
+      return min_gap_ms * std::exp((static_cast<double>(i) + within) * log_bin);
     }
     below += here;
   }

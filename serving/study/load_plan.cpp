@@ -278,7 +278,7 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   question.alpha = config.alpha;
   question.seed = config.seed;
   question.confidence = config.confidence;
-  question.max_gamma = question.most_drafted ? std::min(max_gamma, *question.most_drafted) : max_gamma;
+  question.max_gamma = question.max_drafted ? std::min(max_gamma, *question.max_drafted) : max_gamma;
   if (section.requests_per_second) question.rates = {*section.requests_per_second};
   if (section.engine.draft_budget > 0 && !std::holds_alternative<RooflineCost>(question.costs.draft))
     refuse("/serving/engine/draft_budget",

@@ -156,7 +156,7 @@ GammaByState optimal_table(const std::string& path, const StepPolicyRequest& req
                          .survival = rounds->survival,
                          .time = request.time,
                          .max_waiting = 60};
-  const QueueSolution solved = least_latency(queue);
+  const QueueSolution solved = min_latency(queue);
   if (solved.turned_away > 1e-3)
     refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.max_waiting,
                        solved.turned_away));

@@ -14,14 +14,14 @@ namespace speclab {
 template <class Random>
 class NestedRandomSource {
  public:
-  static constexpr std::uint32_t most_rounds = 128;  ///< in one round of the level above
+  static constexpr std::uint32_t max_rounds = 128;  ///< in one round of the level above
 
   NestedRandomSource(Random& outermost, std::uint32_t number) : NestedRandomSource(outermost, 1, number) {
-    assert(number < most_rounds);
+    assert(number < max_rounds);
   }
   NestedRandomSource deeper(std::uint32_t number) const {
-    assert(number < most_rounds && depth_ < max_inner_levels);
-    return NestedRandomSource(outermost_, depth_ + 1, path_ * most_rounds + number);
+    assert(number < max_rounds && depth_ < max_inner_levels);
+    return NestedRandomSource(outermost_, depth_ + 1, path_ * max_rounds + number);
   }
 
   template <class Real>

@@ -46,7 +46,7 @@ class LaneDrafts {
       ++whole_.drafted;
       whole_.draft_runs = std::max(whole_.draft_runs, depth);
       const auto siblings = static_cast<std::int32_t>(siblings_of(node).size());
-      can_run_out_ = can_run_out_ || (shape_.distinct && siblings > rows.least_draft_support());
+      can_run_out_ = can_run_out_ || (shape_.distinct && siblings > rows.min_draft_support());
     }
   }
 
@@ -176,13 +176,13 @@ class LaneDrafts {
   /// where this difference would lose its digits, a sum over the row. (Draws there are mostly by passes,
   /// too.)
   double left_before(std::size_t lane, std::int32_t node, std::uint32_t context) const {
-    constexpr double least_difference = 0x1p-20;
+    constexpr double min_difference = 0x1p-20;
     double left = 1;
     for (const std::int32_t sibling : siblings_of(node)) {
       if (sibling == node) break;
       left -= drafts_[index(lane, sibling)];
     }
-    if (left >= least_difference) return left;
+    if (left >= min_difference) return left;
     return total_probability(row_without(rows_, draft_side, context, drawn_siblings(lane, node)));
   }
 

@@ -64,7 +64,7 @@ NgramRows::NgramRows(const NgramModel& target, const NgramModel& draft) : table_
     }
   });
   // A context has no more suffixes than tokens, and each suffix can exclude tokens.
-  least_draft_support_ = std::max(0, least_draft_support_ - max_ngram_order * excluded);
+  min_draft_support_ = std::max(0, min_draft_support_ - max_ngram_order * excluded);
 }
 
 /// Reserves room for all listed tokens. The contexts' own lists come first, because only they need tokens: no
@@ -120,7 +120,7 @@ std::int32_t NgramRows::fill(std::uint32_t at) {
   };
   const std::int32_t none = fill_list(node.own, at);
   if (at == 0) {
-    least_draft_support_ = vocab() - none;
+    min_draft_support_ = vocab() - none;
   } else {
     fill_list(node.lower, context.suffix);
   }

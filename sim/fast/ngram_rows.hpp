@@ -45,7 +45,7 @@ class NgramRows {
     return table_.bytes() + lists_.bytes() + nodes_.size() * (sizeof(Node) + sizeof(std::uint64_t));
   }
 
-  std::int32_t least_draft_support() const { return least_draft_support_; }
+  std::int32_t min_draft_support() const { return min_draft_support_; }
   std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }
   void prefetch(std::uint32_t context) const {
     __builtin_prefetch(&nodes_[context]);
@@ -110,7 +110,7 @@ class NgramRows {
   RatioLists lists_;
   BigTable<Node> nodes_;
   mutable BigTable<std::uint64_t> overlaps_;  ///< overlap + 1, or 0 if unknown
-  std::int32_t least_draft_support_ = 0;
+  std::int32_t min_draft_support_ = 0;
 };
 
 }  // namespace speclab

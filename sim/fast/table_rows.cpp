@@ -52,12 +52,12 @@ TableRows::TableRows(const TableModel& target, const TableModel& draft)
     return static_cast<std::uint32_t>(
         std::count_if(row.probabilities, row.probabilities + row.size, [](double one) { return one > 0; }));
   };
-  least_draft_support_ = vocab();
+  min_draft_support_ = vocab();
   for (std::uint32_t at = 0; at < contexts(); ++at) {
     starts_[at] = entries;
     sizes_[at] = support(row(at, target_side, unused));
-    least_draft_support_ =
-        std::min(least_draft_support_, static_cast<std::int32_t>(support(row(at, draft_side, unused))));
+    min_draft_support_ =
+        std::min(min_draft_support_, static_cast<std::int32_t>(support(row(at, draft_side, unused))));
     entries += sizes_[at] + 1;
   }
   lists_.allocate(entries, entries);

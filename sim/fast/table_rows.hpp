@@ -31,7 +31,7 @@ class TableRows {
 
   /// Returns a lower bound, over all contexts, on the number of tokens to which the draft gives a probability
   /// above 0.
-  std::int32_t least_draft_support() const { return least_draft_support_; }
+  std::int32_t min_draft_support() const { return min_draft_support_; }
 
   std::uint32_t context_of(std::span<const Token> tokens) const {
     return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
@@ -70,7 +70,7 @@ class TableRows {
   std::int32_t order_;
   int bits_;
   std::uint32_t suffix_contexts_;
-  std::int32_t least_draft_support_;
+  std::int32_t min_draft_support_;
   std::array<BigTable<AliasSlot>, 2> alias_;
   RatioLists lists_;
   std::vector<std::uint64_t> starts_;  ///< start of each context's list

@@ -48,11 +48,11 @@ const NgramModel* TruncatedRows::ngram_of(const Model& model) {
 }
 
 TruncatedRows::TruncatedRows(const AdjustedModel& target, const AdjustedModel& draft,
-                             std::size_t most_kept_bytes)
+                             std::size_t max_kept_bytes)
     : how_{target.how, draft.how},
       table_(*target.base.ngram(), *draft.base.ngram(), TokenRule{}),
       likely_{LikelyTokens(table_, target_side), LikelyTokens(table_, draft_side)},
-      most_kept_bytes_(most_kept_bytes),
+      max_kept_bytes_(max_kept_bytes),
       kept_(table_.contexts()) {}
 
 TruncatedRows::~TruncatedRows() {
@@ -148,7 +148,7 @@ const TruncatedRows::Entries& TruncatedRows::entries(std::uint32_t context) cons
   if (known != nullptr) return *known;
   Entries made = found(context);
   const std::size_t bytes = sizeof(Entries) + made.size() * sizeof(Entry);
-  if (kept_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > most_kept_bytes_) {
+  if (kept_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > max_kept_bytes_) {
     kept_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     thread_local Entries last;
     last = std::move(made);

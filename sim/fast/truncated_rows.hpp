@@ -30,7 +30,7 @@ class TruncatedRows {
   /// Takes two models for which `ngram_of` is not null; they must outlive it. Throws ModelError for models
   /// that NgramTable refuses. Both models must have one vocabulary.
   TruncatedRows(const AdjustedModel& target, const AdjustedModel& draft,
-                std::size_t most_kept_bytes = default_kept_bytes);
+                std::size_t max_kept_bytes = default_kept_bytes);
   ~TruncatedRows();
   TruncatedRows(const TruncatedRows&) = delete;
   TruncatedRows& operator=(const TruncatedRows&) = delete;
@@ -44,7 +44,7 @@ class TruncatedRows {
 
   std::int32_t vocab() const { return table_.vocab(); }
   std::size_t contexts() const { return table_.contexts(); }
-  std::int32_t least_draft_support() const { return 1; }
+  std::int32_t min_draft_support() const { return 1; }
   std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }
   void prefetch(std::uint32_t context) const { __builtin_prefetch(&kept_[context]); }
   std::uint64_t overlap_quanta(std::uint32_t context) const;
@@ -77,7 +77,7 @@ class TruncatedRows {
   std::array<Adjustment, 2> how_;
   NgramTable table_;
   std::array<LikelyTokens, 2> likely_;
-  std::size_t most_kept_bytes_;
+  std::size_t max_kept_bytes_;
   mutable std::atomic<std::size_t> kept_bytes_ = 0;
   mutable std::vector<std::atomic<const Entries*>> kept_;
 };

@@ -51,17 +51,17 @@ void require_divisible(const Model& draft) {
       "siblings without replacement divide by the rest of such a row, which is too small";
   if (const AdjustedModel* sampled = draft.sampled()) {
     // Tokens that top-k or top-p keep are at most about 10^12 times less likely than the best one.
-    constexpr double least_temperature = 0.05;
+    constexpr double min_temperature = 0.05;
     const double temperature = sampled->how.temperature;
-    if (temperature == 0 || temperature >= least_temperature) return;
-    throw ModelError(fmt::format("the draft's temperature of {} is below {}, and {}", temperature,
-                                 least_temperature, why));
+    if (temperature == 0 || temperature >= min_temperature) return;
+    throw ModelError(
+        fmt::format("the draft's temperature of {} is below {}, and {}", temperature, min_temperature, why));
   }
   const TableModel* table = draft.table();
   for (std::size_t at = 0; table != nullptr && at < table->contexts(); ++at) {
     const Row row = table->row(at);
     for (Token token = 0; token < row.size; ++token) {
-      if (!(row[token] > 0) || row[token] >= least_divisible) continue;
+      if (!(row[token] > 0) || row[token] >= min_divisible) continue;
       throw ModelError(fmt::format("row {} of the draft gives token {} a probability of {:.3g}, and {}", at,
                                    token, row[token], why));
     }

@@ -62,8 +62,8 @@ double exponentials(const float* logits, std::size_t count, float most, double t
   const auto largest = hn::Set(f, most);
   const auto scale = hn::Set(f, near);
   const auto scale_rest = hn::Set(f, static_cast<float>(factor - static_cast<double>(near)));
-  constexpr float least_exponent = -87;  // the smallest f32 is e^-87.3
-  const auto least = hn::Set(f, least_exponent);
+  constexpr float min_exponent = -87;  // the smallest f32 is e^-87.3
+  const auto least = hn::Set(f, min_exponent);
   HWY_ALIGN std::array<float, HWY_MAX_BYTES / sizeof(float)> some;
   auto sum = hn::Zero(d);
   std::size_t i = 0;
@@ -88,7 +88,7 @@ double exponentials(const float* logits, std::size_t count, float most, double t
   double total = hn::GetLane(hn::SumOfLanes(d, sum));
   for (; i < count; ++i) {
     const double x = (static_cast<double>(logits[i]) - static_cast<double>(most)) * factor;
-    row[i] = x > static_cast<double>(least_exponent) ? std::exp(x) : 0;
+    row[i] = x > static_cast<double>(min_exponent) ? std::exp(x) : 0;
     total += row[i];
   }
   return total;

@@ -158,7 +158,7 @@ double NgramModel::renormalise() {
 
 std::optional<NgramModel> NgramModel::adjusted(const Adjustment& how) const {
   constexpr double max_lost = 0x1p12;
-  if (how.temperature < least_temperature || how.top_k != 0 || how.top_p != 1) return std::nullopt;
+  if (how.temperature < min_temperature || how.top_k != 0 || how.top_p != 1) return std::nullopt;
   NgramModel made = *this;
   const auto heat = [power = 1 / how.temperature](double& value) { value = std::pow(value, power); };
   std::for_each(made.unigrams_.begin(), made.unigrams_.end(), heat);

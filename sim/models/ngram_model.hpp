@@ -61,11 +61,11 @@ class NgramModel {
   /// Returns one probability of the same row, searching from the longest n-gram down. O(order) look-ups.
   double probability(std::span<const Token> context, Token token) const;
 
-  /// Returns the model at a temperature of at least `least_temperature`, without other options: again a
+  /// Returns the model at a temperature of at least `min_temperature`, without other options: again a
   /// back-off model, with probabilities and weights to the power 1/T, renormalised. Returns none for other
   /// options, or if a row's sum would be 0 or lose 12 bits to cancellation.
   std::optional<NgramModel> adjusted(const Adjustment& how) const;
-  static constexpr double least_temperature = 0.1;  ///< 1e-30 becomes 1e-300, which a double still holds
+  static constexpr double min_temperature = 0.1;  ///< 1e-30 becomes 1e-300, which a double still holds
 
   /// Returns the largest |sum - 1| over the rows of the empty context and of up to `samples` known contexts
   /// of each length, evenly spaced.

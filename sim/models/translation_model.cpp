@@ -17,7 +17,7 @@ namespace {
 
 constexpr int em_iterations = 5;
 /// Smallest translation probability kept: rarer translations make rows slow and hardly better.
-constexpr double least_translation = 1e-3;
+constexpr double min_translation = 1e-3;
 
 std::size_t index(Token token) { return static_cast<std::size_t>(token); }
 
@@ -128,7 +128,7 @@ std::shared_ptr<const TranslationModel> train_translation(std::span<const std::v
   const auto unigram = train_target_language(documents, separator, vocab, 1);
   const std::span<const double> frequencies = unigram->unigrams();
   auto lexicon =
-      std::make_shared<const Lexicon>(fit_lexicon(pairs, vocab, em_iterations, least_translation).lexicon);
+      std::make_shared<const Lexicon>(fit_lexicon(pairs, vocab, em_iterations, min_translation).lexicon);
   return std::make_shared<const TranslationModel>(std::move(language), std::move(lexicon),
                                                   std::vector<double>(frequencies.begin(), frequencies.end()),
                                                   separator, options);

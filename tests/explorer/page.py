@@ -29,7 +29,7 @@ chromium = shutil.which("chromium")
 if chromium is None:
     skip("chromium is missing (scripts/setup.sh explorer)")
 page_file = built_page(source, folder).resolve().as_uri()
-most_bytes = 1_200_000
+max_bytes = 1_200_000
 longest_frame = 50  # ms
 
 failures = []
@@ -348,7 +348,7 @@ def bad_links(context):
 
 size = pathlib.Path(urllib.parse.unquote(page_file.removeprefix("file://"))).stat().st_size
 print(f"explorer.html: {size} bytes")
-check(f"{size} bytes are at most {most_bytes}", size <= most_bytes)
+check(f"{size} bytes are at most {max_bytes}", size <= max_bytes)
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
     context = browser.new_context(viewport={"width": 1280, "height": 900})

@@ -286,7 +286,7 @@ TEST_CASE("an interval that is wanted depends on the cost of its cell") {
   Json config = pair_config("token", uniform_draft);
   config["simulation"] = {{"trials", 16},
                           {"length", 20},
-                          {"until", {{"metric", "speedup"}, {"half_width", 0.02}, {"most_rounds", 100000}}}};
+                          {"until", {{"metric", "speedup"}, {"half_width", 0.02}, {"max_rounds", 100000}}}};
   check_sweep(config, "/cost/c", {0.01, 0.5, 2});
   check_sweep(config, "/simulation/until/half_width", {0.05, 0.01});
 }

@@ -126,14 +126,14 @@ def test_the_two_tests_find_different_faults():
     assert near.expected < 60 == near.differences
 
 
-def test_least_noise_is_where_the_verdict_changes():
+def test_min_noise_is_where_the_verdict_changes():
     gaps = rows_of(np.random.default_rng(9), 3000)
     found = speclab.greedy_check([1.5], gaps, 0.05)
-    assert not found.rounding and found.least_noise > 0.05
-    assert speclab.greedy_check([1.5], gaps, 1.01 * found.least_noise).rounding
-    assert not speclab.greedy_check([1.5], gaps, 0.99 * found.least_noise).rounding
+    assert not found.rounding and found.min_noise > 0.05
+    assert speclab.greedy_check([1.5], gaps, 1.01 * found.min_noise).rounding
+    assert not speclab.greedy_check([1.5], gaps, 0.99 * found.min_noise).rounding
     same = speclab.greedy_check([], gaps, 0.0)
-    assert same.rounding and same.p == 1 and same.least_noise is None
+    assert same.rounding and same.p == 1 and same.min_noise is None
 
 
 def test_the_sum_of_unlike_texts_is_exact():

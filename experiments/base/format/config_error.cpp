@@ -54,7 +54,7 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
 /// of names (sizes, versions). Ignores case.
 std::vector<std::string> near_names(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t max_named = 5;
-  constexpr std::size_t least_shared = 4;
+  constexpr std::size_t min_shared = 4;
   const std::string word = lower_case(given);
   struct Near {
     std::string name;
@@ -66,7 +66,7 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
   for (const std::string& name : known) {
     const std::string lower = lower_case(name);
     const Near one{name, edit_distance(word, lower), common_beginning(word, lower)};
-    if (one.beginning >= std::max(least_shared, alike.empty() ? 0 : alike.front().beginning)) {
+    if (one.beginning >= std::max(min_shared, alike.empty() ? 0 : alike.front().beginning)) {
       if (!alike.empty() && one.beginning > alike.front().beginning) alike.clear();
       alike.push_back(one);
     }
@@ -77,9 +77,9 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
   if (near.empty()) return {};
   const Near nearest = *std::min_element(near.begin(), near.end(),
                                          [](const Near& a, const Near& b) { return a.edits < b.edits; });
-  const std::size_t least_beginning = nearest.beginning + (nearest.edits <= 1 ? 1 : 0);
+  const std::size_t min_beginning = nearest.beginning + (nearest.edits <= 1 ? 1 : 0);
   std::erase_if(near, [&](const Near& one) {
-    return one.edits > nearest.edits && (one.beginning == 0 || one.beginning < least_beginning);
+    return one.edits > nearest.edits && (one.beginning == 0 || one.beginning < min_beginning);
   });
   std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) {
     return a.beginning != b.beginning ? a.beginning > b.beginning : a.edits < b.edits;

@@ -158,12 +158,12 @@ class ChoiceType final : public Type {
 class ListType final : public Type {
  public:
   ListType(TypePtr element, double least, double most, detail::ListAccess access)
-      : element_(std::move(element)), least_(least), max_(most), access_(access) {}
+      : element_(std::move(element)), min_(least), max_(most), access_(access) {}
   void read(const Json& json, const std::string& path, void* value) const override {
     if (!json.is_array()) reject(path, json, "a list");
     const auto size = static_cast<double>(json.size());
-    if (size < least_ || size > max_) {
-      throw ConfigError(path, "{} entries; allowed are {} to {}", json.size(), least_, max_);
+    if (size < min_ || size > max_) {
+      throw ConfigError(path, "{} entries; allowed are {} to {}", json.size(), min_, max_);
     }
     access_.resize(value, 0);
     access_.resize(value, json.size());
@@ -181,7 +181,7 @@ class ListType final : public Type {
   void schema(Json& out) const override {
     out["type"] = "array";
     element_->schema(out["items"] = Json::object());
-    out["minItems"] = least_;
+    out["minItems"] = min_;
     out["maxItems"] = max_;
   }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
@@ -192,7 +192,7 @@ class ListType final : public Type {
 
  private:
   TypePtr element_;
-  double least_;
+  double min_;
   double max_;
   detail::ListAccess access_;
 };

@@ -50,7 +50,7 @@ ScheduleKind batched_schedule() {
             .schedule = Batched{count(sequences), count(gamma), c, count(goal), own.replaced, cost},
             .formula = [=](double alpha) { return speedup_by(alpha, gamma, c, sequences, goal, cost); },
             .printed = PrintedFormula{usual, "sequences without end"},
-            .least_tokens = least};
+            .min_tokens = least};
       });
 }
 

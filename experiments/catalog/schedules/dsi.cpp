@@ -14,7 +14,7 @@ namespace {
 
 /// Smallest c. The schedule's clock has a draft every c and keeps a target run for each between corrections.
 /// A smaller c changes the speedup by less than 1e-4 per draft accepted in a row.
-constexpr double least_c = 1e-4;
+constexpr double min_c = 1e-4;
 
 }  // namespace
 
@@ -35,12 +35,12 @@ ScheduleKind dsi_schedule() {
         const std::int32_t servers = own.servers;
         const std::int32_t lookahead = own.lookahead;
         const double c = own.c.value_or(request.c);
-        if (!(c >= least_c) || c > 1) {
+        if (!(c >= min_c) || c > 1) {
           throw ConfigError(own_or_common(own.c.has_value(), path, "c", "/cost/c"),
                             "{} is not a number >= {} and <= 1, as dsi needs: each of its drafts "
                             "is an event, 1/c of them in a target run, and none is slower than "
                             "the target",
-                            c, least_c);
+                            c, min_c);
         }
         const double max_servers = servers == 0 ? dsi_servers(c, lookahead) : servers;
         std::string name = servers == 0 ? fmt::format("DSI, all {} servers", dsi_servers(c, lookahead))

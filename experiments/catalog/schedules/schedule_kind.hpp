@@ -35,7 +35,7 @@ struct MadeSchedule {
   AnySchedule schedule;
   SpeedupFormula formula;                      ///< describes exactly this program
   std::optional<PrintedFormula> printed = {};  ///< set if another formula is commonly printed
-  std::uint64_t least_tokens = 1;              ///< fewest tokens with which the schedule does anything
+  std::uint64_t min_tokens = 1;                ///< fewest tokens with which the schedule does anything
   double runs_per_time = 0;  ///< approximate runs per target-run time, for schedules with very many runs
 };
 

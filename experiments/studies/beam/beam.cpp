@@ -90,7 +90,7 @@ std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::
 void describe(const Config& config, const std::vector<Trial>& trials, CellResult& result, double confidence) {
   // Trials are independent: each starts from its own prompt.
   const Independence independence =
-      trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
+      trials.size() >= min_independent_trials ? Independence::batches : Independence::nothing;
   std::vector<Tally> tallies;
   Trial sum;
   std::uint64_t identical = 0;

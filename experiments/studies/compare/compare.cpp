@@ -134,10 +134,10 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
   const UntilConfig& until = *cell.simulation.until;
   require_interval(until, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup},
                    cell.experiment->name);
-  if (task.first_look < least_independent_trials) {
+  if (task.first_look < min_independent_trials) {
     throw ConfigError(path + "/sequences",
                       "{} are too few for an interval; \"until\" begins with at least {}", task.first_look,
-                      least_independent_trials);
+                      min_independent_trials);
   }
   require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }
@@ -175,11 +175,11 @@ class Comparison {
       CompareResult own;
       describe(result, own, measured, set.sequences.size(), wanted ? wanted->confidence : context.confidence);
       if (wanted) {
-        result.until = UntilResult{is_precise(result, own), look, wanted->most_looks,
+        result.until = UntilResult{is_precise(result, own), look, wanted->max_looks,
                                    static_cast<std::uint32_t>(set.sequences.size()), set.batches};
       }
       result.own = std::move(own);
-      if (!wanted || result.until->reached || look == wanted->most_looks) return;
+      if (!wanted || result.until->reached || look == wanted->max_looks) return;
     }
   }
 
@@ -250,7 +250,7 @@ class Comparison {
   void describe(CellResult& result, CompareResult& own, const Measured& measured, std::size_t sequences,
                 double confidence) const {
     const Independence independence =
-        sequences >= least_judged_sequences ? Independence::batches : Independence::nothing;
+        sequences >= min_judged_sequences ? Independence::batches : Independence::nothing;
     const auto numbers_of = [&](const Run& run, const Speeds& its) {
       return numbers(*run.outcome, its, entry_, run.policy.most(), confidence, independence);
     };

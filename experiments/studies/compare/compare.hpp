@@ -41,7 +41,7 @@ struct CompareSection {
 /// Fewest sequences that get intervals. With fewer, Student's t can miss: where 15% of texts can be copied
 /// and the rest cannot, 8 sequences cover .74 at 95%. From this number on, ratio_interval corrects for
 /// skewness.
-inline constexpr std::uint64_t least_judged_sequences = least_skewed_batches;
+inline constexpr std::uint64_t min_judged_sequences = min_skewed_batches;
 
 /// Numbers of a drafter on a task; empty if they cannot be estimated.
 struct ComparedNumbers {

@@ -162,10 +162,10 @@ std::string kinds_of_text(const Result& result) {
   const std::uint64_t fewest = std::ranges::min_element(cells, {}, [](const ComparedCell& one) {
                                  return one.own.sequences;
                                })->own.sequences;
-  if (fewest < least_judged_sequences) {
+  if (fewest < min_judged_sequences) {
     return fmt::format(
         " Texts that can be copied differ so much from others that {} sequences are needed here.",
-        least_judged_sequences);
+        min_judged_sequences);
   }
   return fmt::format(
       " The intervals do not account for kinds of text that the {} sequences may miss: those below {:.2g}% of all texts.",

@@ -65,7 +65,7 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
   std::uint64_t decoded = 0;
   for (const auto& document : text->held_out) {
     // Each round emits at least one token.
-    const bool may_go_on = precision && decoded + most <= precision->most_rounds;
+    const bool may_go_on = precision && decoded + most <= precision->max_rounds;
     if (task.documents.size() >= wanted && !may_go_on) break;
     const auto end = prompt_end(document, until, static_cast<std::size_t>(config.prompt_tokens));
     if (!end) continue;

@@ -162,7 +162,7 @@ std::string label_of(const Event& event) {
 ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, std::uint64_t tokens,
                        std::uint64_t seed) {
   EventLog log{static_cast<double>(tokens)};
-  named.made.schedule.run(Acceptances{bits, std::max(tokens, named.made.least_tokens), seed, 0}, log);
+  named.made.schedule.run(Acceptances{bits, std::max(tokens, named.made.min_tokens), seed, 0}, log);
   std::ranges::stable_sort(log.events, {}, [](const Event& event) {
     return std::tuple(event.track.kind, event.track.number, event.start);
   });

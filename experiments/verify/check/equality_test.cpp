@@ -26,7 +26,7 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
 
 /// Returns the smallest number with two significant digits for which `enough` is true; empty if none up to
 /// 10^10. `enough` must be monotone.
-std::optional<std::uint64_t> least_round_number(const std::function<bool(std::uint64_t)>& enough) {
+std::optional<std::uint64_t> min_round_number(const std::function<bool(std::uint64_t)>& enough) {
   constexpr std::uint64_t per_decade = 90;
   constexpr std::uint64_t last = 9 * per_decade;
   const auto number = [](std::uint64_t at) {
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> least_round_number(const std::function<bool(std::ui
 /// Returns the fewest sequences with which `find` finds a total variation of 0.01.
 template <class Find>
 std::optional<std::uint64_t> samples_for_small(const Find& find) {
-  return least_round_number([&](std::uint64_t many) { return find(many) <= small_distance; });
+  return min_round_number([&](std::uint64_t many) { return find(many) <= small_distance; });
 }
 
 EqualityResult result_of(const SequenceTests& tests, EqualityReference reference,

@@ -17,8 +17,8 @@ const Typed<RowProofs>& described() {
   static const auto type = result_object<RowProofs>(
       "row_proofs",
       {{"rule", &RowProofs::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_acceptance,
-                      least_acceptance, most_acceptance, mean_bound, branches, counterexample, arithmetic)});
+       SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_acceptance, min_acceptance,
+                      max_acceptance, mean_bound, branches, counterexample, arithmetic)});
   return type;
 }
 
@@ -47,7 +47,7 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
   RowProofs all;
   all.rule = rule;
   all.arithmetic = arithmetic;
-  all.least_acceptance = 1;
+  all.min_acceptance = 1;
   double bounds = 0;
   bool bounded = true;
   for (const TopRows& context : rows) {
@@ -67,8 +67,8 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
     all.candidates = std::max<std::uint64_t>(all.candidates, task.target.front().size());
     all.largest_tv = std::max(all.largest_tv, as_double(proof.tv));
     all.mean_acceptance += acceptance / static_cast<double>(rows.size());
-    all.least_acceptance = std::min(all.least_acceptance, acceptance);
-    all.most_acceptance = std::max(all.most_acceptance, acceptance);
+    all.min_acceptance = std::min(all.min_acceptance, acceptance);
+    all.max_acceptance = std::max(all.max_acceptance, acceptance);
     all.branches += proof.branches;
     bounded = bounded && proof.optimal_transport_bound.has_value();
     if (bounded) bounds += as_double(*proof.optimal_transport_bound) / static_cast<double>(rows.size());
@@ -98,7 +98,7 @@ Listing row_proofs_text(const RowProofs& proofs) {
                                proofs.lossless, exact ? ", exactly" : ", to rounding (--exact proves it)"));
   line("total variation", fmt::format("at most {:.6g}", proofs.largest_tv));
   line("acceptance", fmt::format("{:.4f} on average, {:.4f} to {:.4f}", proofs.mean_acceptance,
-                                 proofs.least_acceptance, proofs.most_acceptance));
+                                 proofs.min_acceptance, proofs.max_acceptance));
   line("transport bound",
        proofs.mean_bound ? fmt::format("{:.4f} on average", *proofs.mean_bound) : std::string("–"));
   line("branches", fmt::format("{} ({})", proofs.branches, exact ? "rational" : "double"));

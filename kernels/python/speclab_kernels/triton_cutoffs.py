@@ -151,11 +151,11 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
     near += at * NEAR
     bins += at * BINS
     temperature = temperature_of(temperatures, request)
-    most_kept = tl.full([], 0, tl.int32)
+    max_kept = tl.full([], 0, tl.int32)
     share = tl.full([], 1.0, tl.float64)
     share_of_largest = tl.full([], 0.0, tl.float64)
     if top_k is not None:
-        most_kept = tl.load(top_k + request).to(tl.int32)
+        max_kept = tl.load(top_k + request).to(tl.int32)
     if top_p is not None:
         share = tl.load(top_p + request).to(tl.float64)
     if min_p is not None:
@@ -174,7 +174,7 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
                 floor = (reference.to(tl.float64) + tl.log(share_of_largest) * temperature.to(tl.float64)).to(tl.float32)
             # At an infinite temperature the line above gives NaN if the share is 1.
             floor = tl.where(share_of_largest == 1, reference, floor)
-            counts = (most_kept > 0) & (most_kept < vocab)
+            counts = (max_kept > 0) & (max_kept < vocab)
             if counts | (share < 1):
                 before = tl.full([], -float("inf"), tl.float32)
                 if MIN_P_FIRST:
@@ -190,7 +190,7 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
                 # The first iteration applies top-k, the second top-p.
                 for turn in range(2):
                     weighs = turn == 1
-                    amount = tl.where(weighs, share, most_kept.to(tl.float64))
+                    amount = tl.where(weighs, share, max_kept.to(tl.float64))
                     if tl.where(weighs, share < 1, counts):
                         if suffices == 1:
                             least, found = threshold(near, count, before, least, most, reference, scale, weighs, amount, total, bins, UNUSED,

@@ -178,7 +178,7 @@ class _Audited:
     model: Llama
     vocab: int | None
     prompt: list[int]
-    most_gamma: int
+    max_gamma: int
     texts: int
     tokens: int
     seed: int
@@ -240,7 +240,7 @@ class _Audited:
         return part
 
     def _settings(self, unit: _Unit, prompts: list[list[int]], temperature: float, tokens: int) -> Settings:
-        longest = len(self.prompt) + DRAWN + tokens + self.most_gamma
+        longest = len(self.prompt) + DRAWN + tokens + self.max_gamma
         return Settings(folder=self.folder, prompt=self.prompt, prompts=prompts, way=unit.way, gamma=unit.gamma, temperature=temperature, top_k=0, top_p=1.0,
                         min_p=0.0, slots=unit.slots, context=longest, seed=self.seed, ids=self.vocab is not None, logp=True)
 

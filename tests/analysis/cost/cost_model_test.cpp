@@ -460,7 +460,7 @@ TEST_CASE("the best gamma by batch is that of each batch alone, and falls to not
     for (const int batch : {range.first, range.last}) {
       const auto here = speedups(tokens, round_costs(costs, 16, {double(batch), 1024}));
       CHECK(std::max_element(here.begin(), here.end()) - here.begin() == range.gamma);
-      CHECK(here[static_cast<std::size_t>(range.gamma)] >= range.least_speedup);
+      CHECK(here[static_cast<std::size_t>(range.gamma)] >= range.min_speedup);
     }
   }
   CHECK(gamma_by_batch(iid_tokens(0.4, 16), costs, 16, 4000).back().gamma == 0);

@@ -28,7 +28,7 @@ Transformer tiny(HeadKind kind) {
   head.draft_vocab = 10;
   if (kind == HeadKind::medusa) {
     head.layers = 2;
-    head.most_drafted = 5;
+    head.max_drafted = 5;
     return head;
   }
   head.layers = 2;
@@ -37,7 +37,7 @@ Transformer tiny(HeadKind kind) {
   head.head_size = 2;
   head.feed_forward = 8;
   head.fused = 3 * 4;
-  head.most_drafted = 7;
+  head.max_drafted = 7;
   return head;
 }
 
@@ -54,7 +54,7 @@ Transformer qwen_dflash() {
   head.head = HeadKind::dflash;
   head.fused = 5 * 4096;
   head.draft_vocab = head.vocab;
-  head.most_drafted = 15;
+  head.max_drafted = 15;
   return head;
 }
 
@@ -62,7 +62,7 @@ Transformer vicuna_medusa() {
   Transformer heads{.layers = 1, .hidden = 4096, .vocab = 32000};
   heads.head = HeadKind::medusa;
   heads.draft_vocab = 32000;
-  heads.most_drafted = 5;
+  heads.max_drafted = 5;
   return heads;
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("one run that drafts all is never slower than a run a token, and the s
         const double one = drafting_ms(costs, 1, at);
         CHECK(one == run_ms(costs.draft, {1, batch, 2048}));
         double before = 0;
-        for (int gamma = 1; gamma <= head.most_drafted; ++gamma) {
+        for (int gamma = 1; gamma <= head.max_drafted; ++gamma) {
           const double ms = drafting_ms(costs, gamma, at);
           CHECK(ms <= gamma * one * (1 + 1e-12));
           CHECK(ms >= before);

@@ -21,7 +21,7 @@ constexpr std::size_t length = 3;
 constexpr std::uint32_t samples = 100000;
 constexpr std::size_t cells = vocab * vocab * vocab;
 /// Classes that expect fewer share a cell, so that the chi-squared distribution holds far into its tail.
-constexpr double least_expected = 50;
+constexpr double min_expected = 50;
 
 Model chain(std::uint64_t seed) { return Model(TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 1, seed))); }
 
@@ -63,7 +63,7 @@ std::vector<double> exact_distribution(const Model& target) {
 /// Null: the sample has the exact distribution of the target's first three tokens. Both statistics are tested
 /// at 1e-11.
 bool fits(const std::vector<Token>& sequences, const std::vector<double>& distribution) {
-  const FitTest test = fit_test(counts(sequences), distribution, least_expected);
+  const FitTest test = fit_test(counts(sequences), distribution, min_expected);
   return test.p() > p_value_bound && test.g_p > p_value_bound;
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("under one seed the plain and the speculative sample are independent")
   const auto plain = counts(plain_sequences(target, TokenRule{}, plan_of(5), length));
   const auto speculative =
       counts(speculative_sequences(target, chain(2), TokenRule{}, 3, plan_of(5), length));
-  const FitTest test = two_sample_test(plain, speculative, least_expected);
+  const FitTest test = two_sample_test(plain, speculative, min_expected);
   CHECK(test.pearson_p > p_value_bound);
   CHECK(test.pearson_p < 1 - p_value_bound);
-  const FitTest shared = two_sample_test(plain, plain, least_expected);
+  const FitTest shared = two_sample_test(plain, plain, min_expected);
   CHECK_FALSE(shared.pearson_p < 1 - p_value_bound);
 }
 

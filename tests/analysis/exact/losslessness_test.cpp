@@ -102,7 +102,7 @@ TEST_CASE("the optimum for i.i.d. drafts, searched over all sets and by the rati
     const BasicRow<Q> p{target.data(), 3};
     const BasicRow<Q> q{draft.data(), 3};
     for (const int drafts : {1, 2, 4}) {
-      const Q searched = detail::least_over_sets(p, [&](std::uint32_t set) {
+      const Q searched = detail::min_over_sets(p, [&](std::uint32_t set) {
         Q inside(0);
         for (Token id = 0; id < 3; ++id) {
           if ((set >> id & 1U) != 0) inside += q[id];

@@ -289,7 +289,7 @@ TEST_CASE("policies: a fixed one is its gamma, and none beats the bounds") {
   const Recording recording = recorded({some_text(300, 3), some_text(77, 4)});
   const double c = 0.1;
   const auto all = expected_rounds(recording, sequence_stretches(recording), 8);
-  const double least = least_time_knowing_text(recording, 8, c);
+  const double least = min_time_knowing_text(recording, 8, c);
   const PolicyWork oracle = oracle_work(all[7]);
   const double oracle_time = oracle.rounds + c * oracle.drafted;
   CHECK(oracle_time < least);

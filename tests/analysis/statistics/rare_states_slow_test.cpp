@@ -148,7 +148,7 @@ Numbers covered(const States& states, std::uint32_t trials, std::uint32_t length
   return shares;
 }
 
-const double least_share =
+const double min_share =
     rare_confidence - bound_in_sigmas * std::sqrt(rare_confidence * (1 - rare_confidence) / rare_repeats);
 
 void check_all_cover(const States& states, std::uint32_t trials, std::uint32_t length) {
@@ -159,7 +159,7 @@ void check_all_cover(const States& states, std::uint32_t trials, std::uint32_t l
   for (const auto& [name, share] : shares) {
     CAPTURE(name);
     CAPTURE(share);
-    CHECK(share >= least_share);
+    CHECK(share >= min_share);
   }
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("three rounds in each of 64 sequences, most of them alike") {
   check_all_cover(sticky, 64, 3);
   check_all_cover(sudden, 64, 3);
   check_all_cover(sticky, 64, 6);
-  CHECK(covered(sudden, 64, 3, by_mean_of_ratios).at("memory_accesses") < least_share);
+  CHECK(covered(sudden, 64, 3, by_mean_of_ratios).at("memory_accesses") < min_share);
 }
 
 TEST_CASE("a state that few of the sequences come to, or none") {
@@ -183,5 +183,5 @@ TEST_CASE("a state that few of the sequences come to, or none") {
   check_all_cover(seldom, 64, 20);
   check_all_cover(hardly, 16, 20);
   check_all_cover(hardly, 64, 100);
-  CHECK(covered(hardly, 16, 20, by_students_t).at("alpha_overlap") < least_share);
+  CHECK(covered(hardly, 16, 20, by_students_t).at("alpha_overlap") < min_share);
 }

@@ -17,7 +17,7 @@ using namespace speclab;
 namespace {
 
 constexpr std::uint32_t sample_repeats = 3000;
-constexpr double least_covered = 0.922;
+constexpr double min_covered = 0.922;
 
 Philox sample_stream(std::uint32_t repeat, std::uint16_t slot) {
   return {test_seed(5410), Site{repeat, 0, Draw{Use::world, slot}}};
@@ -70,9 +70,9 @@ TEST_CASE("means of min(1, p/q) of few drafted tokens are covered, and by normal
         const auto n = static_cast<double>(tokens);
         normal_covered += std::abs(found.estimate - truth) <= 1.959964 * std::sqrt(squares / (n - 1) / n);
       }
-      CHECK(covered >= least_covered * sample_repeats);
+      CHECK(covered >= min_covered * sample_repeats);
       // Planted: the interval of an earlier version.
-      if (tokens <= 10) CHECK(normal_covered < least_covered * sample_repeats);
+      if (tokens <= 10) CHECK(normal_covered < min_covered * sample_repeats);
     }
   }
 }
@@ -127,8 +127,8 @@ TEST_CASE(
       });
       chosen_covered += paired_difference(run, *chosen, .95)->holds(difference) ? 1 : 0;
     }
-    CHECK(covered >= least_covered * sample_repeats);
-    if (truth.others.size() == 8) CHECK(chosen_covered < least_covered * sample_repeats);
+    CHECK(covered >= min_covered * sample_repeats);
+    if (truth.others.size() == 8) CHECK(chosen_covered < min_covered * sample_repeats);
   }
 }
 
@@ -205,11 +205,11 @@ TEST_CASE(
     const Coverage of = coverage_of(copied, 32, of_32);
     CHECK(of.found >= least);
     CHECK(of.paired >= least);
-    if (copied <= .15) CHECK(of.student < least_covered);
+    if (copied <= .15) CHECK(of.student < min_covered);
   }
   const Coverage twice = coverage_of(.05, 64, of_64);
   CHECK(twice.found >= least);
-  CHECK(twice.student < least_covered);
+  CHECK(twice.student < min_covered);
   CHECK(coverage_of(.15, 8, 2.3646).found < .8);
 }
 

@@ -92,7 +92,7 @@ ColdDifferences cold_differences(const Rule& rule, std::uint64_t seed, std::int3
     const ColdLaw exact = law_of_rule(ColdChain<ColdFraction>(p), ColdChain<ColdFraction>(q), rule, gamma);
     largest.rule = std::max(largest.rule, largest_difference(exact, law_of_rule(target, draft, rule, gamma)));
     if constexpr (WholeRowRule<Rule>) {
-      if (drafted_shape(rule, gamma).distinct && smallest_of(q) < least_divisible) continue;
+      if (drafted_shape(rule, gamma).distinct && smallest_of(q) < min_divisible) continue;
       for (const std::uint32_t proposals : {0U, 2U}) {
         const ColdLaw fast = cold_law<double>([&](std::vector<Token>& context, auto& random) {
           return whole_row_round<double>(target, draft, rule, gamma, proposals, context, random);

@@ -37,7 +37,7 @@ cat >cells.json <<JSON
   {"label": "precise", "set": {"/simulation/until/half_width": 0.5}},
   {"label": "precise, too", "set": {"/simulation/until/half_width": 0.5}},
   {"label": "small", "set": {"/gamma": 1, "/simulation/until/half_width": 0.02}},
-  {"label": "never", "set": {"/simulation/until/half_width": 1e-9, "/simulation/until/most_rounds": 3000}}],
+  {"label": "never", "set": {"/simulation/until/half_width": 1e-9, "/simulation/until/max_rounds": 3000}}],
  "simulation": {"trials": 16, "length": 40, "batches": 12, "until": {"half_width": 0.02, "relative": true}}}
 JSON
 cat >sweep.json <<JSON

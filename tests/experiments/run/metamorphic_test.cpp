@@ -180,7 +180,7 @@ TEST_CASE("every experiment goes on until intervals are narrow, or refuses to") 
     INFO(name);
     config["simulation"]["trials"] = 16;
     config["simulation"]["until"] = {
-        {"metric", "alpha_overlap"}, {"half_width", 0.5}, {"most_rounds", 100000}};
+        {"metric", "alpha_overlap"}, {"half_width", 0.5}, {"max_rounds", 100000}};
     if (name == "iid") config["simulation"]["until"]["metric"] = "alpha_examined";
     if (name == "compare") config["compare"]["tasks"][0]["sequences"] = 8;
     if (!find_experiment(name)->until) {

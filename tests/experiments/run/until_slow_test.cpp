@@ -66,7 +66,7 @@ int seeds_that_exclude(int seeds, int looks, double confidence) {
 
 TEST_CASE("200 seeds reach their half-width, with the coverage that they state") {
   const Result result = result_until(R"({"title": "t", "experiment": "iid", "alpha": 0.8, "cost": {"c": 0.05},
-    "simulation": {"trials": 64, "length": 50, "until": {"metric": "speedup", "half_width": 0.01, "relative": true, "most_rounds": 1e7}},
+    "simulation": {"trials": 64, "length": 50, "until": {"metric": "speedup", "half_width": 0.01, "relative": true, "max_rounds": 1e7}},
     "sweep": {"/seed": {"from": 1, "to": 200, "step": 1}}})");
   int missed = 0;
   int later = 0;
@@ -156,11 +156,11 @@ TEST_CASE("the number of threads does not decide when a simulation ends, nor do 
 
 TEST_CASE("a simulation that may have no more rounds says that its interval is wider") {
   const Result result = result_until(R"({"title": "t", "experiment": "iid", "alpha": 0.8,
-    "simulation": {"trials": 8, "length": 10, "until": {"half_width": 1e-6, "most_rounds": 1000}}})");
+    "simulation": {"trials": 8, "length": 10, "until": {"half_width": 1e-6, "max_rounds": 1000}}})");
   const UntilResult& until = *result.cells[0].until;
   CHECK_FALSE(until.reached);
   CHECK(until.looks == 4);  // 80, 160, 320 and 640 rounds
-  CHECK(until.most_looks == 4);
+  CHECK(until.max_looks == 4);
   CHECK(*result.cells[0].counts.rounds == 640);
   CHECK(csv_of(result, {}).find("wider than requested") != std::string::npos);
 }
@@ -175,8 +175,8 @@ TEST_CASE("what cannot go on until it is precise is refused") {
       error_until(config(R"("until": {"half_width": 0})", iid)).starts_with("/simulation/until/half_width"));
   CHECK(error_until(config(R"("until": {"half_width": 1, "metric": "regret"})", iid))
             .find("choose alpha_overlap") != std::string::npos);
-  CHECK(error_until(config(R"("until": {"half_width": 1, "most_rounds": 1000})", iid))
-            .starts_with("/simulation/until/most_rounds: 1000 is less than the 128000 rounds"));
+  CHECK(error_until(config(R"("until": {"half_width": 1, "max_rounds": 1000})", iid))
+            .starts_with("/simulation/until/max_rounds: 1000 is less than the 128000 rounds"));
   CHECK(error_until(config(R"("trials": 7, "until": {"half_width": 1})", models))
             .starts_with("/simulation/trials: 7 is too few"));
   CHECK(

@@ -36,7 +36,7 @@ const BatchRunner reference = reference_with([](const VerifyBatch&, std::int32_t
 
 DistributionCase distribution_case(const VerifyRule& rule) { return {8, 3, Dtype::f32, rule, test_seed(20)}; }
 
-double least_p(const BatchRunner& runner, const VerifyRule& rule, bool exact = true) {
+double min_p(const BatchRunner& runner, const VerifyRule& rule, bool exact = true) {
   return test_distribution(distribution_case(rule), runner, any_implementation, exact, requests,
                            requests_a_batch)
       .least();
@@ -91,15 +91,15 @@ TEST_CASE("p-values of tests of distributions are uniform") {
 TEST_CASE("planted faults are found by the tests of distributions") {
   const VerifyRule token;
   // A fault: the next token of every 16th request is the id above it.
-  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
-                  if (i % 16 == 0) batch.next[i] = (batch.next[i] + 1) % batch.vocab;
-                }),
-                token) < p_value_bound);
+  CHECK(min_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
+                if (i % 16 == 0) batch.next[i] = (batch.next[i] + 1) % batch.vocab;
+              }),
+              token) < p_value_bound);
   // A fault: every 16th rejection is dropped; the token after it stays.
-  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
-                  if (i % 16 == 0 && batch.accepted[i] < batch.gamma) ++batch.accepted[i];
-                }),
-                token) < p_value_bound);
+  CHECK(min_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
+                if (i % 16 == 0 && batch.accepted[i] < batch.gamma) ++batch.accepted[i];
+              }),
+              token) < p_value_bound);
   // A fault: block verification decided token by token has the target's distribution, but not its own
   // accepted lengths.
   const auto by_tokens = [](Implementation which, const VerifyBatch& batch) {
@@ -123,7 +123,7 @@ TEST_CASE("planted faults are found by the tests of distributions") {
   const BatchRunner without_token = reference_with([](const VerifyBatch& batch, std::int32_t i) {
     if (i == 7) batch.next[i] = invalid_token;
   });
-  CHECK(least_p(without_token, token) == 0);
+  CHECK(min_p(without_token, token) == 0);
   CHECK_FALSE(test_distribution(distribution_case({}), without_token, any_implementation, false, requests,
                                 requests_a_batch)
                   .valid);

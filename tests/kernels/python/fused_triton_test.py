@@ -68,14 +68,14 @@ def expected(lengths, target, draft, drafted, uniforms, following, target_is, dr
     return made
 
 
-def compare(result, made, most_near=1):
+def compare(result, made, max_near=1):
     near = 0
     for row, count, (tokens, margin) in zip(result[0].tolist(), result[1].tolist(), made):
         if margin < BAND:
             near += 1
             continue
         assert row == tokens + [-1] * (len(row) - len(tokens)) and count == len(tokens)
-    assert near <= most_near
+    assert near <= max_near
 
 
 LENGTHS = [3, 0, 1, 4, 2, 3, 3, 4]

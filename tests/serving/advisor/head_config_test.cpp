@@ -53,13 +53,13 @@ const Json deepseek = Json::parse(R"({"architectures": ["DeepseekV3ForCausalLM"]
 TEST_CASE("a DFlash head is read with its block and the states that it reads") {
   const Transformer head = shape_of(dflash);
   CHECK(head.head == HeadKind::dflash);
-  CHECK(head.most_drafted == 15);
+  CHECK(head.max_drafted == 15);
   CHECK(head.fused == 5 * 4096);
   CHECK(parameters(head) ==
         5 * (2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 12288) + 5 * 4096.0 * 4096);
   // Later heads keep the block size in dflash_config.
   const Json later = Json::parse(R"({"block_size": null, "dflash_config": {"block_size": 8}})");
-  CHECK(shape_of(dflash, later).most_drafted == 7);
+  CHECK(shape_of(dflash, later).max_drafted == 7);
   const Json windowed = Json::parse(R"({"sliding_window": 2048, "layer_types": ["sliding_attention",
     "sliding_attention", "full_attention", "full_attention", "full_attention"]})");
   CHECK(shape_of(dflash, windowed).windowed_layers == 2);
@@ -83,7 +83,7 @@ TEST_CASE("a DFlash head without what it drafts, or reads, is refused by key") {
 TEST_CASE("Medusa heads take their size from the target where their config.json has none") {
   const Transformer heads = shape_of(medusa);
   CHECK(heads.head == HeadKind::medusa);
-  CHECK(heads.most_drafted == 5);
+  CHECK(heads.max_drafted == 5);
   const Transformer fitted = fitted_to(heads, model_named("llama-2-7b", ""));
   CHECK(parameters(fitted) == 5 * (4096.0 * 4096 + 32000.0 * 4096));
   // These are vLLM's names; the head has outputs for the most frequent tokens only.

@@ -74,7 +74,7 @@ TEST_CASE(
   for (const double rate : {10.0, 40.0, 60.0}) {
     CAPTURE(rate);
     const BatchQueue queue = small_queue(rate);
-    const QueueSolution best = least_latency(queue);
+    const QueueSolution best = min_latency(queue);
     for (std::uint32_t gamma = 0; gamma <= queue.max_gamma; ++gamma)
       CHECK(evaluate(queue, constant_gamma(queue, gamma)).latency_ms >= best.latency_ms * (1 - 1e-9));
     CHECK(best.gamma[1][0] >= best.gamma[4][0]);

@@ -42,7 +42,7 @@ TEST_CASE("every kind but the hierarchical one is complete without parameters, a
     CHECK_FALSE(schedule.name.empty());
     CHECK(schedule.formula(0.5).has_value());
     // Every token is accepted, and a draft run takes a tenth of a target run: no schedule loses time.
-    const std::uint64_t length = std::max<std::uint64_t>(100, schedule.least_tokens);
+    const std::uint64_t length = std::max<std::uint64_t>(100, schedule.min_tokens);
     const Elapsed elapsed = schedule.schedule.run(Acceptances{bits, length});
     CHECK(elapsed.tokens >= length);
     CHECK(elapsed.time > 0);

@@ -62,7 +62,7 @@ TEST_CASE("200 seeds reach their half-width with every gamma, with the coverage 
   // Rows have no context: acceptances are independent, and the speedup is Theorem 3.8's. A sequence ends at a
   // stopping time, which leaves the ratio unchanged (Wald).
   Json config =
-      comparison(text, R"({"metric": "speedup", "half_width": 0.06, "relative": true, "most_rounds": 1e7})");
+      comparison(text, R"({"metric": "speedup", "half_width": 0.06, "relative": true, "max_rounds": 1e7})");
   config["compare"]["tasks"][0]["target"] = {{"kind", "unigram"}};
   config["compare"]["drafters"] = parse_json(
       R"([{"kind": "model", "name": "uniform", "model": {"kind": "mixture", "epsilon": 0.35, "other": {"kind": "point", "token": 1}}, "c": 0.1}])");
@@ -145,12 +145,12 @@ TEST_CASE("documents that do not suffice leave an interval that is said to be wi
   const Result result = run_of(comparison(text, R"({"half_width": 1e-6})")).result;
   const UntilResult& end = *result.cells[0].until;
   CHECK_FALSE(end.reached);
-  CHECK(end.most_looks == 3);
+  CHECK(end.max_looks == 3);
   CHECK(end.looks == 3);
   CHECK(end.trials == 40);
   CHECK(tables_of(result, {}, "t").front().note.find("wider than requested") != std::string::npos);
   // The same limit holds by rounds: 20 sequences of 25 tokens are 500.
-  const Result by_rounds = run_of(comparison(text, R"({"half_width": 1e-6, "most_rounds": 999})")).result;
+  const Result by_rounds = run_of(comparison(text, R"({"half_width": 1e-6, "max_rounds": 999})")).result;
   CHECK(by_rounds.cells[0].until->trials == 20);
 }
 
@@ -161,6 +161,6 @@ TEST_CASE("comparisons that cannot be looked at are refused") {
   CHECK(error_of(few).starts_with("/compare/tasks/0/sequences: 7 are too few to look at"));
   CHECK(error_of(comparison(text, R"({"half_width": 0.1, "metric": "operations"})"))
             .starts_with("/simulation/until/metric: \"operations\" has no interval in \"compare\"; choose "));
-  CHECK(error_of(comparison(text, R"({"half_width": 0.1, "most_rounds": 249})"))
-            .starts_with("/simulation/until/most_rounds: 249 is less than the 250 rounds"));
+  CHECK(error_of(comparison(text, R"({"half_width": 0.1, "max_rounds": 249})"))
+            .starts_with("/simulation/until/max_rounds: 249 is less than the 250 rounds"));
 }
