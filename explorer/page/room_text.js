@@ -46,7 +46,7 @@ function textCommand(state) {
 
 function textCall(state) {
   if (state.draft === ofRecording) return `speclab.run(${JSON.stringify(recordingConfig(state))})`;
-  if (state.draft === 0) return 'speclab.compare("configs/compare_prose.json")';
+  if (state.draft === 0) return 'speclab.run("configs/compare_prose.json")';
   const config = textConfig(state, "trace", { simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
   return `speclab.run(${JSON.stringify(config)})`;
 }
