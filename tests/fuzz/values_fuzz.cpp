@@ -380,7 +380,7 @@ void use(Random& random, Json json) {
       proof_task(config);
       return;
     case 2:
-      config_cases(config, std::nullopt, 0.95, control);
+      config_case(config, 0.95, control);
       return;
     default:
       RunResult run = run_config(config, [&](std::uint64_t) { return control; });
