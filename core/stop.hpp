@@ -34,7 +34,7 @@ inline void end_if_stopped() {
   if (stop_asked()) throw Stopped{};
 }
 
-/// Does the same at every `stride`-th step, for loops whose steps take less time than the call.
+/// Calls end_if_stopped at every `stride`-th step, for loops whose steps take less time than the call.
 class StopCounter {
  public:
   explicit StopCounter(std::uint32_t stride) : stride_(stride) {}

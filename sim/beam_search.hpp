@@ -51,7 +51,7 @@ BeamSearch plain_beam_search(const Model& target, std::span<const Token> prompt,
 /// continues from the sequences that do.
 enum class BeamAcceptance { contained, fault_best_contained };
 
-/// Finds the same beam by drafting (A.4). A round starts from the target's beam B_0:
+/// Finds the beam of plain_beam_search by drafting (A.4). A round starts from the target's beam B_0:
 ///
 /// 1. The draft extends it gamma times, starting from the target's scores and keeping `draft_width`
 ///    sequences: D_1 .. D_gamma.

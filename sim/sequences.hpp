@@ -31,8 +31,8 @@ void speculative_sequence(const Model& target, const Model& draft, const AnyRule
                           const SimulationSize& simulation, std::uint32_t trial,
                           RoundScratch<double>& scratch, std::span<Token> out);
 
-/// Does the same for the target without speculation. Its draws use a separate stream (Use::plain), so both
-/// samples are independent under one seed.
+/// Fills `out` with the first tokens that the target emits without speculation. Its draws use a separate
+/// stream (Use::plain), so both samples are independent under one seed.
 void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                     std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out);
 
@@ -43,7 +43,7 @@ std::vector<Token> speculative_sequences(const Model& target, const Model& draft
                                          std::int32_t gamma, const SimulationSize& simulation,
                                          std::size_t length, const Control& control = {});
 
-/// Does the same for the target without speculation.
+/// Returns the first `length` tokens of the target without speculation for each trial, in the same layout.
 std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                                    std::size_t length, const Control& control = {});
 

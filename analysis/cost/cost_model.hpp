@@ -78,9 +78,9 @@ struct Operation {
 /// 0 for none: gamma runs of one token, or one run for all.
 double drafting_ms(const CostPair& costs, double gamma, const Operation& at);
 
-/// Returns the same for a draft that reads `run.tokens` known tokens of each sequence: prompts, or the token
-/// of a round without drafts. For a drafter of one run per round whose times are constant or measured this is
-/// not known; 0 is returned.
+/// Returns the time, in the unit of drafting_ms, in which the draft reads `run.tokens` known tokens of each
+/// sequence: a prompt, or the token of a round with gamma = 0. Returns 0 for DraftRuns::a_round with constant
+/// or measured times, from which it is not known.
 double reading_ms(const CostPair& costs, const Run& run);
 
 /// Returns the cost of drafting `gamma` tokens, in plain target runs at the same batch: gamma c if each token
@@ -90,8 +90,8 @@ double drafting_cost(const CostPair& costs, int gamma, const Operation& at);
 /// Returns c: the time of a draft run of one token over that of a plain target run, at the same batch.
 double draft_cost(const CostPair& costs, const Operation& at);
 
-/// Returns the tokens of the draft run that drafts `gamma` of them, at least 1; none if each token takes a
-/// run.
+/// Returns the number of tokens in the draft run that drafts all `gamma` tokens, at least 1; empty if each
+/// token takes a run.
 std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma);
 
 /// Returns the time of a target run over gamma + 1 positions over that of one over a single position: 1 if
@@ -103,8 +103,8 @@ double verify_cost(const CostPair& costs, int gamma, const Operation& at);
 /// 1 positions.
 struct RoundCosts {
   double c = 0;                     ///< a draft run of one token
-  std::vector<double> drafts = {};  ///< drafting gamma tokens, by gamma from 0
-  std::vector<double> verify = {};  ///< a target run over gamma + 1 positions, by gamma from 0
+  std::vector<double> drafts = {};  ///< drafting gamma tokens, indexed by gamma
+  std::vector<double> verify = {};  ///< a target run over gamma + 1 positions, indexed by gamma
   DraftRuns runs = DraftRuns::a_token;
   bool constant = false;  ///< neither cost depends on tokens, batch or context
 

@@ -119,8 +119,8 @@ double active_parameters(const Transformer& model);
 /// uniformly and independently: experts (1 - (1 - active / experts)^tokens). The shared block is not counted.
 double independent_experts(const Transformer& model, double tokens);
 
-/// Returns the same for `tokens` tokens of each of `batch` independent sequences: independent_experts(batch
-/// tokens^routing_exponent).
+/// Returns the expected number for `tokens` tokens of each of `batch` independent sequences:
+/// independent_experts(batch tokens^routing_exponent).
 double expected_experts(const Transformer& model, double tokens, double batch);
 
 /// Number formats of weights, caches and arithmetic.

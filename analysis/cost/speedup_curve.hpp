@@ -25,7 +25,7 @@ std::vector<double> iid_tokens(double alpha, int most);
 /// denominator are 1.
 std::vector<double> speedups(std::span<const double> tokens, const RoundCosts& costs);
 
-/// Vectors by gamma, from 0; `tokens`, `estimate`, `low` and `high` have the same length.
+/// All vectors are indexed by gamma; `tokens`, `estimate`, `low` and `high` have the same length.
 struct SpeedupCurve {
   AcceptanceModel by = AcceptanceModel::iid;
   std::vector<double> tokens;  ///< tokens per round
@@ -46,10 +46,10 @@ struct SpeedupCurve {
 /// alpha at every gamma, so that an interval of alpha gives one of the speedup.
 SpeedupCurve iid_curve(const Interval& alpha, const RoundCosts& costs);
 
-/// Returns the same from acceptance measured at each position that the log's rounds reached.
+/// Returns the curve from acceptance measured at each position that the log's rounds reached.
 SpeedupCurve position_curve(const PositionalTokens& measured, const RoundCosts& costs);
 
-/// Returns the same from rounds of each gamma along the logged text (round_replay.hpp); a gamma with too few
+/// Returns the curve from rounds of each gamma along the logged text (round_replay.hpp); a gamma with too few
 /// rounds has no entry.
 SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, const RoundCosts& costs);
 

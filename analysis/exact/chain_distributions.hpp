@@ -36,8 +36,8 @@ std::vector<double> after_token(const ContextChain& chain, std::span<const doubl
 /// products with M, one with J, one with B.
 std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> distribution);
 
-/// Return the stationary distribution that decoding without speculation, or rounds with gamma drafted tokens,
-/// reach from `start`.
+/// Return the stationary distribution of contexts that the chain reaches from the distribution `start`,
+/// without speculation or in rounds with gamma drafted tokens.
 StationaryDistribution stationary_plain(const ContextChain& chain, std::vector<double> start);
 StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start);
 

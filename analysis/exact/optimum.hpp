@@ -43,7 +43,7 @@ inline constexpr double max_optimum_variables = 3e5;
 /// Returns an upper bound on the variables of the program, from the supports of the rows.
 double optimum_variables(std::size_t draft_support, std::size_t target_support, std::int32_t gamma,
                          const Drafting& drafting);
-/// Returns the same for `paths` paths with `strings` distinct strings.
+/// Returns the bound for `paths` paths with `strings` distinct strings.
 double optimum_variables(double strings, std::size_t target_support, std::int32_t gamma, std::int32_t paths);
 
 /// Solves the program for tokens drafted after `context`, down to `gamma` tokens, at least 1. Throws

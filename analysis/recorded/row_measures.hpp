@@ -43,7 +43,7 @@ struct StoredRow {
   RowMeaning meaning;
 };
 
-/// Working memory, reused from row to row.
+/// Measures pairs of rows; reuses its working memory from pair to pair.
 class RowMeter {
  public:
   /// Measures rows of `vocab` numbers. Each row is normalised: exp of the logits, or the probabilities, over

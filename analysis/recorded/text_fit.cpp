@@ -19,7 +19,7 @@ constexpr std::size_t fewest_above = 25;
 constexpr std::size_t max_above = 100;
 /// Tolerance, in nats, for entropies of rows in half precision.
 constexpr double rounding = 1e-3;
-/// The tail may be heavier than estimated by this many standard errors.
+/// The estimated exponent of q/p's tail is lowered by this many of its standard errors.
 constexpr double tail_errors = 2.5;
 
 /// Returns the largest value over time of the mean of the products, as a logarithm.

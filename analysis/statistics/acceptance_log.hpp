@@ -77,10 +77,11 @@ struct PositionalTokens {
 };
 PositionalTokens positional_tokens(const PositionCounts& counts, double confidence);
 
-/// Returns the same for the rounds of a log in their order, at least 20. The bounds also include those of
-/// Student's t over 10 spans of consecutive rounds; they are 1 to gamma + 1 if neighbouring spans are
-/// correlated. At 95%, for rounds that switch between easy and hard (.9, .5) once in 10, they cover .95 for
-/// 1,000 rounds and .93 for 200, while bounds for independent rounds cover .65; once in 40, .93 for 1,000.
+/// Returns tokens and bounds from the rounds of a log in their order, at least 20. The bounds also include
+/// those of Student's t over 10 spans of consecutive rounds; they are 1 to gamma + 1 if neighbouring spans
+/// are correlated. At 95%, for rounds that switch between easy and hard (.9, .5) once in 10, they cover .95
+/// for 1,000 rounds and .93 for 200, while bounds for independent rounds cover .65; once in 40, .93 for
+/// 1,000.
 PositionalTokens positional_tokens(std::span<const LoggedRound> log, double confidence);
 
 struct LogPosition {

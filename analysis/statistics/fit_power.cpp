@@ -54,7 +54,7 @@ double found_by_tail(std::uint64_t samples, double null, double level, double po
                                                                            count - 1, 1 - power);
 }
 
-/// Returns P(a tail rejects at `level`).
+/// Returns the power of the exact tail test of `tail`, whose own level is `level` / tail.tests.
 double tail_power(const PlannedTest::Tail& tail, std::uint64_t samples, double level) {
   const double own_level = level / tail.tests;
   const double above = at_least(rejected_from(samples, tail.null, own_level), samples, tail.alternative);

@@ -46,11 +46,11 @@ DetectableDifference detectable_difference(std::span<const double> probabilities
 /// A test whose samples come from an alternative: the effect between its cells, and the classes that exact
 /// tails test.
 struct PlannedTest {
-  /// A class tested by an exact tail, or all rare classes as one.
+  /// A class that an exact tail tests: one rare class, or all rare classes together.
   struct Tail {
     double null = 0;         ///< its probability under the null
     double alternative = 0;  ///< its probability under the alternative
-    double tests = 1;        ///< factor of its p-value
+    double tests = 1;        ///< number of tests by which its p-value is multiplied
   };
   double effect = 0;              ///< w of power_of, with noncentrality samples w^2
   int degrees = 0;                ///< cells less 1

@@ -12,7 +12,7 @@ struct GammaRange {
   std::optional<int> high;
 };
 
-/// Returns the gammas around the best of `speeds` (by gamma, from 0; not empty: asserted) whose speedup is at
+/// Returns the gammas around the best of `speeds` (indexed by gamma; not empty: asserted) whose speedup is at
 /// least (1 - loss) of the best.
 GammaRange near_best(std::span<const double> speeds, double loss);
 

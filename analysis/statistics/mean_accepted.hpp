@@ -34,8 +34,8 @@ struct LoggedMeans {
   std::vector<double> weights = {};
 };
 
-/// Returns alpha of such a log: as above; if rounds are not counted, each line of the log is a batch of
-/// bounded_ratio_interval. Unbounded if that interval is.
+/// Returns alpha from a log's means by alpha_of_mean. If rounds are not counted, the interval is
+/// bounded_ratio_interval with a batch per line of the log, and unbounded if that is.
 Interval alpha_of_means(const LoggedMeans& means, double confidence);
 
 }  // namespace speclab

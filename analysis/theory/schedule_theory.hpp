@@ -45,13 +45,13 @@ double hierarchical_speedup_usual(std::span<const LevelInputs> levels);
 /// Empty at alpha = 1, where no rejection occurs. 0 < c <= 1, lookahead >= 1.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead);
 
-/// Returns the same with `servers` >= 1. Run j starts at s_j = max(time when its drafts exist, s_(j -
-/// servers) + 1) over m_j drafts, and E[time] = 1 + sum over j of (s_(j+1) - s_j) alpha^(m_j + 1). Takes O(1
-/// / (1 - alpha)) time; also empty if that is beyond 10^8 runs.
+/// Returns the speedup with `servers` >= 1 servers. Run j starts at s_j = max(time when its drafts exist,
+/// s_(j - servers) + 1) over m_j drafts, and E[time] = 1 + sum over j of (s_(j+1) - s_j) alpha^(m_j + 1).
+/// Takes O(1 / (1 - alpha)) time; also empty if that is beyond 10^8 runs.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers);
 
-/// Returns the same as charged in sim/schedules/dsi_as_charged.hpp. With q = alpha^lookahead the time from
-/// one correction to the next is
+/// Returns the speedup if time is charged as in sim/schedules/dsi_as_charged.hpp. With q = alpha^lookahead
+/// the time from one correction to the next is
 ///     1 + c lookahead (alpha + q / (1 - q)),
 /// less where drafting would take longer than decoding without speculation. Empty at alpha = 1. 0 < c <= 1,
 /// lookahead >= 1.
@@ -67,8 +67,8 @@ int dsi_servers(double c, int lookahead);
 /// gamma drafts per step while all are accepted. gamma >= 1.
 double pearl_speedup(double alpha, int gamma, double c);
 
-/// Returns the same with `next_row`, as in the authors' program: 1 + alpha / (1 - alpha^gamma) steps, since
-/// every post-verify step decides gamma drafts.
+/// Returns the speedup of PEARL with `next_row`, as in the authors' program: 1 + alpha / (1 - alpha^gamma)
+/// steps, since every post-verify step decides gamma drafts.
 double pearl_speedup_next_row(double alpha, int gamma, double c);
 
 /// Returns the speedup of drafting for likely outcomes on a separate device (sim/schedules/asynchronous.hpp):

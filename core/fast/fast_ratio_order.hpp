@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// Does the same as by_ratio, for probabilities >= 0 (not NaN). Doubles >= 0 have the order of their bits.
-/// The sort is stable, and ids enter in descending order.
+/// Returns the order of by_ratio, for probabilities >= 0 (not NaN). Doubles >= 0 have the order of their
+/// bits. The sort is stable, and ids enter in descending order.
 inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   constexpr int digit_bits = 11;
   constexpr std::size_t digits = 6;
@@ -54,7 +54,7 @@ inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   return order;
 }
 
-/// Does the same as by_ratio, in the faster way if there is one.
+/// Returns the order of by_ratio, by radix sort where that is faster.
 template <class Real>
 std::vector<Token> fast_by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
   constexpr std::int32_t shortest = 1024;  // for shorter rows, counting costs more than comparing

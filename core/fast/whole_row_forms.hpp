@@ -56,7 +56,7 @@ struct RowFacts {
   typename ScheduledVerification<Real>::DraftBest draft_best;
 };
 
-// Each overload takes exactly one rule type, because a rule that derives from it may differ anywhere.
+// Each overload takes exactly one rule type, because a derived rule may override any part of it.
 template <class Real, std::same_as<BlockRule> Rule>
 BlockVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return BlockVerification<Real>();

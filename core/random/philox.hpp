@@ -90,7 +90,7 @@ struct PhiloxWords {
   std::uint64_t second;
 };
 
-/// Returns the block of a site; `use_and_slot` is the second counter word.
+/// Returns block `attempt` of the site (trial, round, use_and_slot).
 SPECLAB_HD inline PhiloxWords philox_words(std::uint64_t seed, std::uint32_t attempt,
                                            std::uint32_t use_and_slot, std::uint32_t round,
                                            std::uint32_t trial) {

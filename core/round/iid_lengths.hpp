@@ -35,8 +35,8 @@ SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint6
   return accepted;
 }
 
-/// Returns the two words of block b of a trial, for its rounds 2 b and 2 b + 1. The site has the block's
-/// number in place of the round's.
+/// Returns the two words of block b of a trial, for its rounds 2 b and 2 b + 1. The block's number takes the
+/// round's place in the site.
 SPECLAB_HD inline PhiloxWords iid_words(std::uint64_t seed, std::uint32_t trial, std::uint32_t block) {
   return philox_words(seed, 0, use_and_slot({Use::iid, 0}), block, trial);
 }

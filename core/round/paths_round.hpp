@@ -41,7 +41,8 @@ inline std::vector<std::size_t> first_tokens_of_paths(std::int32_t paths, std::s
   return first;
 }
 
-/// Follows the path that the rule selects, and verifies it as a block drawn from the rows of the selection.
+/// Follows the path that the rule selects, and applies block verification to it. Its draft rows are the
+/// distributions from which the selection drew the path's tokens.
 template <class Real, class Target, class Rule, class Random, class Watch>
 Round selected_path_round(const Target& target, const Rule& rule, std::int32_t gamma,
                           std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,

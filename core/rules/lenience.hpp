@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-/// Three readings of the residual in A.5, which the paper leaves open.
+/// The row that replaces a rejected token, which A.5 leaves open: norm((p - q)+), norm((p - l q)+), or p.
 enum class Residual { target_minus_draft, literal, target };
 
 /// At temperature > 0: accepts with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1. `target_minus_draft` and

@@ -22,8 +22,8 @@ SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double b
   return 1 / (1 + std::exp(-(std::log(p) - alpha) / (beta - alpha)));
 }
 
-/// Returns the same value from a cache by probability: rows of n-gram models have few distinct probabilities,
-/// and a look-up is faster than an exponential. Host only.
+/// Returns sigmoid_weight from a cache indexed by probability: rows of n-gram models have few distinct
+/// probabilities, and a look-up is faster than an exponential. Host only.
 inline double kept_sigmoid_weight(double probability, double alpha, double beta) {
   struct Kept {
     double probability;  // 0 in an empty entry

@@ -14,13 +14,13 @@ namespace speclab {
 /// A node, and the target's and draft's rows after its refused children. A leaf has no draft row.
 template <class Real>
 struct TraversedSiblings : DrawnSiblings<Real> {
-  Real reach;  ///< p of the node
+  Real reach;  ///< p of the node in TraversalRule
 
-  /// Returns p of a child.
+  /// Returns p_child (TraversalRule).
   Real acceptance_probability(Token token) const {
     return acceptance_ratio(Real(reach * this->target[token]), this->draft[token], Real(1));
   }
-  /// Returns Z.
+  /// Updates the state after a refused child, and returns Z.
   Real refuse(Token token) {
     const Real total = subtract_draft(this->target.probabilities, this->draft.view(), reach);
     const Real below = total + Real(1) - reach;

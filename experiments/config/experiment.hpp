@@ -67,14 +67,14 @@ struct Experiment {
   /// Returns how many intervals of a cell hold jointly at the stated confidence if "simultaneous" is set.
   /// Default 3: the metrics with formulas have three that are not functions of one another.
   std::function<int(const Config& cell)> intervals = [](const Config&) { return 3; };
-  /// True if cells have neither jobs nor own steps, and can be computed again with the same result. A large
-  /// grid is then not kept in memory (RunResult::all).
+  /// True if cells have no simulations (Work::jobs) and no slow `finish` (Work::own_steps), and computing
+  /// them again gives the same result. A large grid is then not kept in memory (RunResult::all).
   bool closed_forms = false;
   Recordings recordings = Recordings::none;
   /// True if it judges printed values by a formula.
   bool judges_printed = false;
-  /// True if it supports simulation.until: its only job, or `finish` with own steps, continues until an
-  /// interval is narrow.
+  /// True if it supports simulation.until: its only job, or a slow `finish` (Work::own_steps), continues
+  /// until an interval is narrow.
   bool until = false;
   /// False if an interrupted run cannot be continued and is measured again.
   bool resumable = true;

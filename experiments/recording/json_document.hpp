@@ -73,7 +73,7 @@ inline bool has_logprobs(const Json& response, const char* key) {
 /// says why.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
                                          std::string& problem);
-/// Does the same, but throws UsageError, naming the file, if the text is not JSON.
+/// Returns the documents. Throws UsageError, naming the file, if the text is not JSON.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name);
 
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }

@@ -15,7 +15,7 @@
 
 namespace speclab {
 
-/// A result of such a verb, ready to show.
+/// A result of one of these verbs, ready to show.
 struct Finding {
   std::string title;
   std::string headline;

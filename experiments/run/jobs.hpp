@@ -53,7 +53,7 @@ struct Job {
 /// Returns which units of a job are independent: all its rounds, if acceptance has one probability in every
 /// context.
 Independence independence_of_rounds(const Job& job);
-/// Does the same for quantities that depend on the contexts of rounds.
+/// Returns which units are independent for quantities that depend on the contexts of rounds.
 Independence independence_of_contexts(const SimulationSize& simulation);
 
 struct EngineResult;
@@ -136,7 +136,7 @@ class JobList {
   };
 
   /// Returns the job's tables; the first caller makes them. Returns null for a job of the plain engine. If
-  /// the models do not allow tables, the job becomes one.
+  /// the models do not allow tables, the job becomes one of the plain engine.
   const FastPair* prepared_for(Job& job);
 
   Backend backend_;

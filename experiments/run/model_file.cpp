@@ -33,7 +33,7 @@ NgramModel ngrams_of(const ContextRows& rows, int order) {
     std::vector<ListedNgram>& level = list.levels.emplace_back();
     for (std::size_t context = 0; context < contexts; ++context) {
       for (std::int32_t token = 0; token < vocab; ++token) {
-        // A short context has the same number as with zeros before it.
+        // The index of a context in the table does not change if tokens 0 are put before it.
         const std::size_t at = context * rows.vocab + static_cast<std::size_t>(token);
         std::size_t rest = at;
         std::vector<Token> tokens(static_cast<std::size_t>(length));

@@ -52,7 +52,7 @@ using FinishedCells = std::map<std::size_t, CellResult>;
 PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence, JobList& jobs,
                       FinishedCells& finished);
 
-/// Returns the rounds, tokens and own steps that are left to run.
+/// Returns the number of steps left to run: rounds or tokens of jobs, and Work::own_steps.
 std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
 
 /// Throws ConfigError for a cell with work that the GPU cannot run.
@@ -75,7 +75,7 @@ class CellRunner {
   CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shared, const RunContext& context);
 
   /// Called after each job, by any thread: makes the results of cells that wait for no other job and have no
-  /// own steps.
+  /// slow `finish` (Work::own_steps).
   void after(const Job& job);
 
   /// Makes the results of all remaining cells, in order.

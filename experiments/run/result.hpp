@@ -109,7 +109,7 @@ class CellSource {
   virtual std::size_t size() const = 0;
   /// Calls `use` for each cell, from the first.
   virtual void each(const std::function<void(const CellResult& cell)>& use) const = 0;
-  /// Does the same with each cell's JSON in result.json.
+  /// Calls `use` with the JSON of each cell in result.json, from the first.
   virtual void each_json(const std::function<void(const Json& cell)>& use) const = 0;
 };
 

@@ -14,7 +14,7 @@ enum class GpuLaunch { stream, graph };
 void run_host_batch_on_gpu(Implementation implementation, const VerifyBatch& batch,
                            GpuLaunch how = GpuLaunch::stream);
 
-/// Does the same for trees; a graph is replayed once.
+/// Verifies a batch of trees in the same way; a graph is replayed once.
 void run_host_trees_on_gpu(const TreeBatch& tree, GpuLaunch how = GpuLaunch::stream);
 
 }  // namespace speclab

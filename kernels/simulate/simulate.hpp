@@ -62,10 +62,10 @@ struct RoundCounts {
   std::int32_t gamma = 0;
   /// [batches that have rounds][gamma + 1]: number of rounds by accepted tokens.
   std::vector<std::uint64_t> lengths;
-  /// For each batch: the sum of acceptance rates over the contexts of emitted tokens, in units of 2^-32. Only
-  /// for tables.
+  /// For each batch: the sum of acceptance rates over the contexts of emitted tokens, in units of 2^-32.
+  /// Empty for an IidRun.
   std::vector<WideCount> overlap;
-  std::uint64_t blocks = 0;  ///< Philox blocks used; for tables this is also the number of slots read
+  std::uint64_t blocks = 0;  ///< Philox blocks used; for a TableRun also the number of slots read
   bool partial = false;      ///< whether the watch ended the run before all rounds were done
 };
 

@@ -20,7 +20,7 @@ std::optional<std::string> shape_error(Implementation implementation, const Veri
 std::optional<std::string> batch_error(Implementation implementation, const VerifyBatch& batch,
                                        const void* workspace, std::size_t workspace_bytes);
 
-/// Does the same for an implementation that needs no workspace.
+/// Returns the mistake, as above, for an implementation that needs no workspace.
 std::optional<std::string> batch_error(Implementation implementation, const VerifyBatch& batch);
 
 /// Alignment of a workspace, in bytes.

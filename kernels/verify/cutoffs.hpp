@@ -52,8 +52,8 @@ struct OrderKeys {
   }
 };
 
-/// Finds the cut-offs; `T` is the format of the target's rows. With AnyLogit, two tiles take more registers,
-/// so that only one block fits on a multiprocessor.
+/// Finds the cut-offs; `T` is the format of the target's rows. Threads hold one tile while they load the
+/// next; with AnyLogit these take more registers, so that only one block fits on a multiprocessor.
 template <class T>
 struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyLogit> ? 1 : 2> {
   static constexpr const char* name = "cut-offs";

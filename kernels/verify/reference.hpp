@@ -23,8 +23,8 @@ struct ReferenceVerdict {
 /// kernels compute flags.
 std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
 
-/// Does the same for the sigmoid approximation (Wagner et al. 2024, section 3.2.2): token verification by
-/// p_hat and q_hat as they are, which are no probabilities. Margins of categorical draws are weights of
+/// Returns the verdicts of the sigmoid approximation (Wagner et al. 2024, section 3.2.2): token verification
+/// by p_hat and q_hat as they are, which are no probabilities. Margins of categorical draws are weights of
 /// p_hat, whose sum is about vocab * 0.62. The bonus token is drawn from p_hat, normalised, since the paper
 /// does not say; so is the token after a rejection that leaves no residual. Temperatures and cut-offs are
 /// ignored.

@@ -25,7 +25,7 @@ struct RetainedRow : Row {
   simt::Vector16* place = nullptr;  ///< of the copy; null: there is none
   /// A tile t has number t >> shift among the tiles of its block.
   int shift = 0;
-  /// Mask on that number that gives the place; 1: there is room for two tiles, which take turns.
+  /// Mask that turns this number into the tile's place; 1: there is room for two tiles, which take turns.
   int mask = -1;
   Copy copy = Copy::none;
 

@@ -43,7 +43,7 @@ SPECLAB_DEVICE void store_tile(float* row, std::int64_t stride, std::int32_t til
   }
 }
 
-/// Loads this thread's part of a tile of such a row; ids beyond the vocabulary get 0.
+/// Loads this thread's part of a tile of a row of weights; ids beyond the vocabulary get 0.
 SPECLAB_DEVICE inline HeldWeights load_weights(const float* row, std::int32_t vocab, std::int32_t tile) {
   const HeldTile<float> loaded = whole_tile(LogitRow<float>{row, vocab, {1, -INFINITY}}, tile);
   HeldWeights mine;

@@ -187,8 +187,8 @@ struct VerifyBatch {
   /// Returns whether a launch has to find cut-offs.
   SPECLAB_HD bool has_filters() const { return top_k != nullptr || top_p != nullptr || min_p != nullptr; }
   SPECLAB_HD bool has_draft_rows() const { return gamma > 0 && !certain_drafts(); }
-  /// Returns whether rows differ from logits of one format for the same ids, all of them allowed. Kernels of
-  /// their own read such rows.
+  /// Returns whether rows differ from logits of one format for the same ids, all of them allowed. Such rows
+  /// have separate kernels (kernels/verify/any_row.hpp).
   SPECLAB_HD bool mixed_rows() const {
     if (target.kind != RowKind::logits || mask != nullptr) return true;
     if (!has_draft_rows()) return false;

@@ -38,7 +38,7 @@ struct View {
     return data + number * (request_stride == dense ? positions : request_stride) + position * row_stride;
   }
 
-  /// Returns the same array for requests from `first` on.
+  /// Returns a view of the array that begins at request `first`.
   View from(std::int64_t first, std::int32_t positions) const {
     View part = *this;
     if (data == nullptr) return part;

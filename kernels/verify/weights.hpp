@@ -50,7 +50,7 @@ struct LaneCells {
   static constexpr int count = TileShape<T>::lane_cells;
   float weight[count];
 
-  /// Writes them to the cells of their tile. All lanes of the first warp call it.
+  /// Writes the weights to the cells of their tile. All lanes of the first warp call it.
   SPECLAB_DEVICE void leave(float* of_tile) const {
     SPECLAB_UNROLL
     for (int i = 0; i < count; ++i) of_tile[simt::thread_index() * count + i] = weight[i];
@@ -197,7 +197,7 @@ class WeightsOf {
     of_target(mine, reference, weight);
   }
 
-  /// Returns the sum of the weights that a warp has of a step.
+  /// Returns the sum of a warp's weights in a step.
   SPECLAB_DEVICE PartialSum of_cell(std::int32_t tile, int step, Step& mine) const {
     float weight[Shape::width];
     float reference = 0;

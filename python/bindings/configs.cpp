@@ -142,7 +142,7 @@ void save(const RunResult& run, const std::string& folder) {
   });
 }
 
-/// Returns JSON, and the text for people.
+/// Analyses a config exactly. Returns JSON and text.
 nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   const Config config = read_config(text);
   Watch watch;

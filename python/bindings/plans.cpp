@@ -21,7 +21,7 @@ namespace speclab::python {
 
 namespace {
 
-/// Returns JSON, text and warnings of `speclab plan NAME` with these words.
+/// Returns JSON, text and warnings of `speclab plan NAME` with these arguments.
 nb::tuple plan(const std::string& name, const Words& words) {
   const std::vector<PlanWay>& ways = plan_ways();
   const auto way =
@@ -37,7 +37,7 @@ nb::tuple plan(const std::string& name, const Words& words) {
   return nb::make_tuple(answer->json, terminal(answer->text), warnings);
 }
 
-/// Returns JSON and text.
+/// Audits the claim files of a folder, or only those named in `only`. Returns JSON and text.
 nb::tuple claims(const std::string& folder, const std::vector<std::string>& only) {
   Watch watch;
   const auto [text, words] = watch.run([&] {

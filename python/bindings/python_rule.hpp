@@ -39,12 +39,12 @@ struct PythonFunction {
 /// Checks and converts what the function returned. Throws TypeError or ValueError, naming the rule.
 Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t gamma, std::int32_t vocab);
 
-/// Does the same for a rule of several drafts.
+/// Checks and converts what a rule for several drafts returned.
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab);
 
-/// Does the same for a rule for trees. `tokens` has the token of each node, below 0 if nothing was drafted
-/// there.
+/// Checks and converts what a rule for trees returned. `tokens` has the token of each node, below 0 if
+/// nothing was drafted there.
 std::pair<std::int32_t, Token> node_of(const PythonFunction& rule, nb::handle returned,
                                        std::span<const Token> tokens, std::int32_t vocab);
 
@@ -98,7 +98,7 @@ class PythonRun {
     return seen(row);
   }
 
-  /// Does the same for rows that the ids determine.
+  /// Converts a row as `row` does, but without adding it to the call's identity: the ids determine it.
   nb::object seen(BasicRow<Real> row) {
     if constexpr (enumerates) {
       const auto found = rule_.rows.find(row.probabilities);
@@ -111,8 +111,8 @@ class PythonRun {
     }
   }
 
-  /// Calls the function with these arguments after `draw`. `ids` identify the arguments other than rows.
-  /// Earlier runs have made `first` draws of this round.
+  /// Calls the function with these arguments after `draw`. In an enumeration the `ids` and the rows identify
+  /// the call. The call's k-th draw of a kind has slot `first` + k.
   template <class... Arguments>
   nb::object operator()(Random& random, std::span<const Token> ids, std::int32_t vocab, std::uint16_t first,
                         const Arguments&... arguments) {

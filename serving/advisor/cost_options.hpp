@@ -41,7 +41,7 @@ void refuse_unread(const boost::program_options::variables_map& values, const Co
 /// Returns the value of a number option. Throws UsageError outside [least, most].
 double checked_number(const boost::program_options::variables_map& values, const char* name, double least,
                       double most);
-/// Does the same for an integer.
+/// Returns the value of an integer option. Throws UsageError outside [least, most].
 std::uint64_t checked_count(const boost::program_options::variables_map& values, const char* name,
                             double least, double most);
 /// Declares a number option with a default.

@@ -26,7 +26,7 @@ void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const Mo
 /// hidden size or vocabulary.
 Transformer fitted_to(Transformer head, const Transformer& target);
 
-/// Returns the method name that servers use for such a head.
+/// Returns the method name that servers use for heads of this kind.
 DraftMethod method_of(HeadKind kind);
 
 }  // namespace speclab

@@ -36,8 +36,8 @@ struct ModelLog {
   /// UsageError if a position was accepted more often than the one before.
   void add_totals(const std::string& where, std::uint64_t rounds, const std::vector<std::uint64_t>& accepted,
                   std::uint64_t drafted);
-  /// Does the same for the numbers of rounds that accepted 0, 1, 2, ... tokens. All rounds have one length
-  /// unless `drafted` says otherwise.
+  /// Adds rounds by their accepted tokens: by_accepted[k] of them accepted k tokens. All rounds have one
+  /// length unless `drafted` says otherwise.
   void add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
                      std::optional<std::uint64_t> drafted = {});
   /// Adds the sums of a record without positions. Throws UsageError as add_round does, for the mean round.

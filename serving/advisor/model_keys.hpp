@@ -25,7 +25,8 @@ struct ModelKeys {
   /// Returns the first of these keys that is neither missing nor null; empty if there is none. Throws
   /// UsageError unless it is an integer of 0 or more.
   std::optional<int> dimension(std::initializer_list<const char*> keys) const;
-  /// Does the same for an integer above 0; throws UsageError if there is none.
+  /// Returns the first of these keys that is neither missing nor null. Throws UsageError if there is none, or
+  /// unless it is an integer above 0.
   int required(std::initializer_list<const char*> keys) const;
   bool flag(const char* key, bool otherwise) const;
   /// Returns a list of one entry per layer, or of layers, or of other values; empty if it is missing or null.

@@ -17,12 +17,13 @@ std::string batch_sentences(const DrafterPlan& plan);
 
 Listing plan_text(const DrafterPlan& plan);
 std::string plan_headline(const DrafterPlan& plan);
-/// Draws the speedup by gamma; by batch, if costs depend on it; and, from a log, acceptance by position.
+/// Returns figures of the speedup by gamma, by batch if costs depend on it, and of acceptance by position if
+/// there is a log.
 std::vector<Figure> plan_figures(const DrafterPlan& plan);
 
 Listing ranking_text(const DrafterRanking& ranking);
 std::string ranking_headline(const DrafterRanking& ranking);
-/// Draws each drafter's speedup by gamma.
+/// Returns a figure of each drafter's speedup by gamma.
 std::vector<Figure> ranking_figures(const DrafterRanking& ranking);
 
 }  // namespace speclab

@@ -127,7 +127,7 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
 
 Listing recording_plan_text(const RecordingPlan& plan);
 std::string recording_headline(const RecordingPlan& plan);
-/// Draws the speedup by gamma, and acceptance by position at the best gamma.
+/// Returns figures of the speedup by gamma, and of acceptance by position at the best gamma.
 std::vector<Figure> recording_figures(const RecordingPlan& plan);
 
 }  // namespace speclab

@@ -85,7 +85,8 @@ std::uint32_t Replica::drafts_of(const Running& one) const {
   return options_.draft_device && options_.draft_device->plain_after_miss && !one.prepared ? 0 : gamma_;
 }
 
-/// Decides whether the device drafted for this outcome: `accepted` of `drafts` tokens.
+/// Draws whether the draft device already has drafts for this outcome of a round (`accepted` of `drafts`
+/// tokens), and sets one.prepared.
 void Replica::prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const {
   if (!options_.draft_device) return;
   const double hit = options_.draft_device->hit[drafts][accepted];

@@ -51,7 +51,7 @@ struct ServingSection {
   double percentile = 95;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
-  OrderedMap<double> measured;  ///< measured on such a server; names of ServingNumber
+  OrderedMap<double> measured;  ///< measured on a server with these settings; names of ServingNumber
 };
 
 /// Returns the acceptance law at `gamma`; `alpha` is used if the section has no rate.
@@ -64,7 +64,7 @@ ServerOptions server_of(const Config& config);
 
 /// Returns the section's requests. Throws ConfigError unless it says when they arrive.
 RequestStream stream_of(const ServingSection& section);
-/// Returns the same requests at another rate per second.
+/// Returns `stream` with another rate, in requests per second.
 RequestStream at_rate(RequestStream stream, const ServingSection& section, double requests_per_second);
 LoadSize size_of(const ServingSection& section);
 

@@ -1,4 +1,4 @@
-// A pair of models prepared for a rule, as one value.
+// The common interface of pairs of models that are prepared for a rule.
 #pragma once
 
 #include <cstddef>

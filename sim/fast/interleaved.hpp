@@ -33,7 +33,7 @@ static_assert(default_streams % philox_batch == 0 && max_streams % philox_batch 
 struct Step {
   const RoundState& state;
   std::uint64_t acceptance_word;
-  std::uint32_t attempt;  ///< blocks used at this site before
+  std::uint32_t attempt;  ///< Philox blocks that this draw has already used
   std::uint32_t round;
   std::uint32_t trial;
 };

@@ -1,6 +1,7 @@
 // The drafted tokens of many sequences, here called lanes. A token is drafted only when its verification
-// requests it. The first word of a block at its site (Use::draft and its node) draws it, and the second word
-// makes its acceptance draw. A sibling that repeats an earlier one is drawn again with the site's next block.
+// requests it. One Philox block, addressed by Use::draft and the token's node, draws it (first word) and
+// makes its acceptance draw (second word). A sibling that repeats an earlier one is drawn again with the next
+// block.
 #pragma once
 
 #include <algorithm>

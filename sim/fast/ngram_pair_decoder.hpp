@@ -131,8 +131,8 @@ class NgramPairDecoder {
 
   static Side side_of(const RoundState& state) { return static_cast<Side>(state.drafting); }
 
-  /// Returns the same as find_unlisted. The suffix is most often the empty context, whose slot was already
-  /// drawn.
+  /// Returns table_->find_unlisted for the drawn token. The suffix is most often the empty context, whose
+  /// slot was already drawn.
   NgramTable::Found unlisted(const NgramTable::Context& context, const Cursor& cursor) const {
     if (context.suffix != 0) return table_->find_unlisted(cursor.context, cursor.drawn.token);
     const NgramTable::Probabilities& root = table_->root_probabilities(cursor.drawn.token);

@@ -282,9 +282,11 @@ bool NgramRows::listed_above(std::uint32_t context, std::uint32_t drawn_in, Toke
   return false;
 }
 
-/// The lists of a context and of its suffixes, whose residuals together lie above the context's residual.
+/// The proposals for drawing from a residual by rejection (header comment of ngram_rows.hpp): the residuals
+/// over the tokens that the context and each of its suffixes list.
 struct NgramRows::Envelope {
-  /// A list, its first entry with p / q above the bound, and its weight.
+  /// One context's list: `at` is its first entry with p / q > above; `total` is weight times its residual's
+  /// sum.
   struct Part {
     std::uint32_t context;
     double scale;

@@ -2,7 +2,8 @@
 // (sim/fast/whole_row_decoder.hpp), in memory proportional to the number of n-grams.
 //
 // Let d be a context, c its longest known suffix, and b_t and b_q the back-off weights of the two models. The
-// rows differ from b_t p_c and b_q q_c at the listed tokens only, so that
+// rows differ from b_t p_c and b_q q_c at the listed tokens only, so that the total T_d(G), the sum of (p_d -
+// G q_d)+, is
 //     T_d(G) = sum over listed of (p_d - G q_d)+ + b_t [T_c(G') - sum over listed of (p_c - G' q_c)+],
 // G' = G b_q / b_t: two searches in short lists for each length, down to the empty context. To draw from (p_d
 // - G q_d)+, the second sum in the bracket is left out: a list, d's or a shorter context's, is chosen in
@@ -27,7 +28,7 @@ namespace speclab {
 
 class NgramRows {
  public:
-  /// Throws ModelError for models that NgramTable refuses. Both models must have one vocabulary.
+  /// Throws ModelError for models that NgramTable refuses. Both models must have the same vocabulary.
   NgramRows(const NgramModel& target, const NgramModel& draft);
 
   /// Return upper bounds on the number of contexts, including the empty one, and on the number of tokens that
@@ -74,7 +75,7 @@ class NgramRows {
   }
 
  private:
-  /// The lists of a context: its tokens by the ratio in its own rows, and by the ratio in the suffix's rows.
+  /// The tokens that a context lists, ordered by p / q in its own rows and in the suffix's rows.
   struct Node {
     RatioList own;
     RatioList lower;
@@ -85,7 +86,7 @@ class NgramRows {
 
   struct Envelope;
 
-  /// Finds what `draw_residual` needs of each draw's lists.
+  /// Computes each draw's envelope for `draw_residual`.
   void find_envelopes(std::span<const RowDraw> draws, std::vector<Envelope>& envelopes,
                       DrawBlocks& blocks) const;
   void prefetch_find(std::uint32_t context, Token token) const;

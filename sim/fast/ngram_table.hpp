@@ -72,7 +72,8 @@ class NgramTable {
   };
 
   /// Throws ModelError for models with a context that is not a listed n-gram itself, or that keep fewer than
-  /// one draw in 256 in some context, and for 2^32 contexts or more. Both models must have one vocabulary.
+  /// one draw in 256 in some context, and for 2^32 contexts or more. Both models must have the same
+  /// vocabulary.
   template <PointwiseRule Rule>
   NgramTable(const NgramModel& target, const NgramModel& draft, const Rule& rule)
       : NgramTable(
@@ -127,7 +128,7 @@ class NgramTable {
     std::uint32_t next;
   };
   Found find(std::uint32_t at, Token token) const { return find_below(at, token, contexts_[at].scale); }
-  /// Does the same for a token that the context itself does not list.
+  /// Returns these for a token that the context itself does not list.
   Found find_unlisted(std::uint32_t at, Token token) const {
     const Context& here = contexts_[at];
     return find_below(here.suffix, token, {here.scale[0] * here.backoff[0], here.scale[1] * here.backoff[1]});
@@ -141,8 +142,8 @@ class NgramTable {
   /// Returns the probability of keeping a token that was drawn in `drawn_in`, a suffix of `longest`. The
   /// model must know both contexts.
   double kept_share(std::uint32_t longest, std::uint32_t drawn_in, Token token, Side side) const;
-  /// Decides by `word` whether such a draw is kept. Returns a new uniform word; empty if the draw is
-  /// rejected.
+  /// Decides with the random number `word` whether a token drawn in `drawn_in` is kept. Returns a new uniform
+  /// word, or nothing if the token is rejected.
   std::optional<std::uint64_t> word_if_kept(std::uint32_t longest, std::uint32_t drawn_in, Token token,
                                             Side side, std::uint64_t word) const;
 

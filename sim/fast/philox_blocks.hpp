@@ -1,4 +1,4 @@
-// Philox for many sites at once: the same bits as `Philox`, by vector instructions.
+// Computes Philox blocks of many sites at once by vector instructions, with the same bits as `Philox`.
 #pragma once
 
 #include <cstddef>

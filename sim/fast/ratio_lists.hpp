@@ -95,7 +95,7 @@ class RatioLists {
   }
 
   static RatioSearch search(const RatioList& list, double scale) { return {list.first, list.size, scale}; }
-  /// Returns the number of cache lines that a search of such a list reads.
+  /// Returns the number of cache lines that a search reads in a list of `size` entries.
   static std::uint32_t reads(std::uint32_t size) {
     return 1 + static_cast<std::uint32_t>(std::bit_width(size / entries_a_line));
   }

@@ -23,7 +23,7 @@ struct RowDraw {
   std::uint32_t context;
   std::uint32_t trial;
   std::uint32_t round;
-  std::uint32_t site;  ///< use and slot
+  std::uint32_t site;  ///< use and slot of the draw, in 16 bits each
   std::uint32_t attempt = 0;
   double scale = 0;  ///< factor of the draft in the residual
   double above = 0;  ///< smallest p / q, exclusive; at least `scale`
@@ -46,12 +46,12 @@ struct ContextTotal {
   double draft = 0;
 };
 
-/// Storage for the blocks of one thread's draws, and counts of their work.
+/// Storage for the Philox blocks of one thread's draws, and counts of their work.
 class DrawBlocks {
  public:
   explicit DrawBlocks(std::uint64_t seed) : seed_(seed) {}
 
-  /// Makes the blocks at the sites of draws[chosen[i]].
+  /// Computes the Philox block of every draws[chosen[i]].
   void make(std::span<const RowDraw> draws, std::span<const std::uint32_t> chosen) {
     width_ = (chosen.size() + philox_batch - 1) / philox_batch * philox_batch;
     if (counters_.size() < 4 * width_) {
@@ -87,11 +87,11 @@ class DrawBlocks {
   std::vector<std::uint32_t> words_;
 };
 
-/// Maximum number of draws at one site; then a pass draws from the row without the forbidden tokens.
+/// Maximum number of draws of one token; then a pass over the row draws from its allowed tokens.
 inline constexpr std::uint32_t max_redraws = 64;
 
-/// Repeats the draws with refused(i), each with its site's next block. `again` receives those still refused
-/// at the end.
+/// Repeats each draws[i] while refused(i), with the next Philox block each time, up to max_redraws draws in
+/// all. `again` receives the indices that are still refused.
 template <class Rows, class Refused>
 void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, const Refused& refused,
                     std::vector<std::size_t>& again, DrawBlocks& blocks) {
@@ -124,8 +124,8 @@ OwnedRow<double> row_without(const Rows& rows, Side side, std::uint32_t context,
   return left;
 }
 
-/// Draws by a pass over a model's row without some tokens, with the site's next block. The token is
-/// `no_token` if nothing is left of the row.
+/// Draws from a model's row without some tokens by reading the whole row, with the draw's next Philox block.
+/// The token is `no_token` if nothing is left of the row.
 template <class Rows>
 void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, RowDraw& draw,
                   DrawBlocks& blocks) {
@@ -138,8 +138,8 @@ void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, Ro
   if (draw.token >= 0) rows.find(draw);
 }
 
-/// Draws by a pass over both rows, with the site's next block. A token is drawn in proportion to `weight` of
-/// its two probabilities, or from the target if all weights are 0.
+/// Draws by reading both whole rows, with the draw's next Philox block. A token is drawn in proportion to
+/// `weight` of its two probabilities, or from the target if all weights are 0.
 template <class Rows, class Weight>
 void draw_by_pass(const Rows& rows, RowDraw& draw, const Weight& weight, DrawBlocks& blocks) {
   std::vector<double> target_scratch;

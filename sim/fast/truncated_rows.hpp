@@ -28,7 +28,7 @@ class TruncatedRows {
   static const NgramModel* ngram_of(const Model& model);
 
   /// Takes two models for which `ngram_of` is not null; they must outlive it. Throws ModelError for models
-  /// that NgramTable refuses. Both models must have one vocabulary.
+  /// that NgramTable refuses. Both models must have the same vocabulary.
   TruncatedRows(const AdjustedModel& target, const AdjustedModel& draft,
                 std::size_t max_kept_bytes = default_kept_bytes);
   ~TruncatedRows();

@@ -4,8 +4,8 @@
 // all sequences wait for memory at the same time. A sequence's result depends on its trial only.
 //
 // `Rows` is the pair of models (sim/fast/table_rows.hpp, sim/fast/ngram_rows.hpp). sim/fast/lane_drafts.hpp
-// defines which random numbers draft and accept. The first word at the site of its use, with the number of
-// accepted tokens as slot, draws a round's last token.
+// defines which random numbers draft and accept. A round's last token is drawn with the first word of the
+// block of its use, with the number of accepted tokens as slot.
 #pragma once
 
 #include <algorithm>

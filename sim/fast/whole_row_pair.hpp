@@ -20,7 +20,7 @@ PairKind pair_kind(const Model& target, const Model& draft);
 /// Returns whether the rule is a WholeRowRule.
 bool reads_whole_rows(const AnyRule& rule);
 
-/// Returns an upper bound on the memory for preparing such a pair for such a rule, in bytes.
+/// Returns an upper bound on the memory, in bytes, for preparing the pair for the rule.
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule);
 
 /// Prepares two n-gram models, or two stored tables if the rule is not one that accepts or replaces a token

@@ -197,8 +197,8 @@ std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
   return std::max<std::size_t>(keep, 1);
 }
 
-/// Does the same for values in any order, and moves those that it counts to the front. It partitions halves
-/// until one token is left, in time proportional to their number.
+/// Returns that number for values in any order, and moves the counted values to the front. It partitions
+/// halves until one token is left, in time proportional to their number.
 std::size_t select_reaching(std::vector<Ranked<double>>& found, double share) {
   std::size_t first = 0;
   std::size_t last = found.size();  // the answer is in (first, last]

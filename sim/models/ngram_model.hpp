@@ -109,9 +109,8 @@ class NgramModel {
   Suffixes suffixes(std::span<const Token> context) const;
   double scale(const Suffixes& known) const;
   double listed_probability(const Suffixes& known, Token token) const;
-  /// Sets the scales of all rows. A row's sum is computed from numbers that may be larger than the sum:
-  /// returns the largest ratio of such a number to its sum, to bound cancellation. Throws ModelError if a row
-  /// sums to 0.
+  /// Sets the scales of all rows. A row's sum is computed from terms that may be larger than the sum: returns
+  /// the largest ratio of a term to its sum, to bound cancellation. Throws ModelError if a row sums to 0.
   double renormalise();
 
   NgramPacking packing_;

@@ -36,7 +36,7 @@ class AnySchedule {
     NoEvents none;
     return program_->run(text, none);
   }
-  /// Does the same and writes every run into `log`.
+  /// Runs the schedule as above, and writes every run into `log`.
   Elapsed run(const Acceptances& text, EventLog& log) const { return program_->run(text, log); }
 
  private:

@@ -73,8 +73,8 @@ void require_memory(double bytes, const std::string& path, const std::string& wh
 /// an empty text.
 std::string near_suggestion(const std::string& word, const std::vector<std::string>& known);
 
-/// Returns the same; if no name is near, "; known: a, b, c", with only the names of fewest edits if there are
-/// very many.
+/// Returns near_suggestion or, if no name is near, "; known: a, b, c", with only the names of fewest edits if
+/// there are very many.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace speclab

@@ -13,8 +13,8 @@ namespace speclab {
 /// is removed, and std::runtime_error names the path and the system's reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
-/// Does the same for contents that `write` passes in parts. Throws Stopped between two parts if the work is
-/// to stop (core/stop.hpp).
+/// Replaces `path` as above by contents that `write` passes in parts. Throws Stopped between two parts if the
+/// work is to stop (core/stop.hpp).
 void write_file_atomically(
     const std::filesystem::path& path,
     const std::function<void(const std::function<void(std::string_view piece)>& out)>& write);

@@ -24,7 +24,7 @@ Glyph first_glyph(std::string_view text);
 /// text has more than `most` bytes, a note with the number of omitted bytes replaces its middle.
 std::string printable(std::string_view text, std::size_t most = 4000);
 
-/// Does the same for one line or one cell of a table: newlines are written as \x0a.
+/// Returns the text as `printable` does, but with newlines as \x0a, for one line or one cell of a table.
 std::string printable_line(std::string_view text, std::size_t most = 4000);
 
 }  // namespace speclab

@@ -85,7 +85,7 @@ ModelFacts facts_of(const BuiltModel& built);
 /// may be unknown. Throws ConfigError below `path` if there is none.
 std::optional<std::int32_t> vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                                      const FactsRequest& request);
-/// Does the same for a model that is built now.
+/// Returns the vocabulary size, as above, of a model that is built now.
 std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                       const ModelRequest& request);
 /// Adds `facts` to the kind of a table of P::vocab tokens that have no words.

@@ -84,7 +84,7 @@ bool expected_lossless(const RuleConfig& rule, double temperature);
 
 /// Returns the programs of a configured rule.
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
-/// Does the same; `gamma` is called only by rules that depend on it.
+/// Returns the programs of a configured rule; calls `gamma` only if the rule depends on it.
 RulePrograms make_rule(const RuleConfig& rule, std::function<std::int32_t()> gamma);
 
 /// Throws ConfigError, naming the caller `what`, for a rule that is built for one gamma: the caller needs

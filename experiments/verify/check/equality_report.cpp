@@ -1,4 +1,5 @@
-// Writes equality tests as JSON, as text and for their page, and reads their section of a config.
+// Writes results of equality tests as JSON, as text and as tables of an HTML page; reads the tests' config
+// section.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

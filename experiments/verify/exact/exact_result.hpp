@@ -43,8 +43,8 @@ struct Config;
         "Expected tokens of a round, averaged over as many rounds from the start as are simulated.")
 // clang-format on
 
-/// These quantities, as numbers or intervals, and the distribution of a round's tokens N; empty where there
-/// is no value.
+/// The quantities of SPECLAB_EXACT_QUANTITIES, as numbers or intervals, and the distribution of a round's
+/// tokens N; empty where there is no value.
 template <class T>
 struct RoundQuantities {
 #define SPECLAB_QUANTITY_MEMBER(name, sentence) std::optional<T> name;

@@ -190,8 +190,8 @@ TEST_CASE("confidences that say all leave nothing to reject, unless they are a s
   CHECK(old.window_ms < served(adaptive(0, law, time, true), law, time).window_ms);
 }
 
-/// A pair of models without context. Its draft knows its token x, and so the probability min(1, target /
-/// draft) with which x is accepted.
+/// A pair of models whose rows do not depend on the context. The draft's confidence in a token x is exact:
+/// min(1, target[x] / draft[x]).
 struct ExactPair {
   std::vector<double> target;
   std::vector<double> draft;
