@@ -106,7 +106,7 @@ def test_plans(tmp_path):
         with pytest.raises(speclab.ConfigError, match=words):
             speclab.plan(**options)
     with pytest.raises(TypeError, match="gamma: expected a number, not False"):
-        speclab.draft_sampling([1, 0], [1, 0], gamma=False)
+        speclab.plan(alpha=0.5, c=0.1, gamma=False)
     with pytest.raises(speclab.ConfigError, match="--model goes with speclab plan log"):
         speclab.plan(alpha=0.5, c=0.1, model="x")
     with pytest.warns(UserWarning, match="it does not fit: 143.6 GB"):
