@@ -250,5 +250,5 @@ def test_policies_are_checked():
     with pytest.raises(TypeError, match="policy"):
         prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=3)
     answers = iter([True, False, False] * 100)
-    with pytest.raises(ValueError, match="policy: given the same tokens"):
+    with pytest.raises(ValueError, match="policy: with the same tokens"):
         prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=lambda drafted, row: next(answers))

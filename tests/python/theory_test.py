@@ -93,7 +93,7 @@ def test_predict_is_the_closed_forms():
         (lambda: alpha(np.ma.masked_array([0.5, 0.5], [0, 1]), [0.5, 0.5]), TypeError, "masked"),
         (lambda: alpha([[0.5], [0.5, 0.5]], [[1]]), (ValueError, TypeError), "target"),
         (lambda: alpha_from_logprobs([0.5, 0.5], [0.5, 0.5]), ValueError, "above 0"),
-        (lambda: alpha_from_logprobs([-1.0, -1.0], [-1.0, -1.0]), ValueError, "whole rows"),
+        (lambda: alpha_from_logprobs([-1.0, -1.0], [-1.0, -1.0]), ValueError, "complete rows"),
         (lambda: alpha_from_logprobs([math.nan, 0], [0, -math.inf]), ValueError, "NaN"),
         (lambda: alpha_from_drafted([-1.0], [-1.0]), ValueError, "two or more"),
         (lambda: alpha_from_drafted([-1.0, 0], [-1.0, -math.inf]), ValueError, "probability 0"),

@@ -119,7 +119,7 @@ TEST_CASE("a curve by positions follows what was counted, no further") {
   CHECK(curve.at(3).high > curve.at(3).estimate);
   const GammaChoice choice = best_of(curve);
   CHECK(choice.gamma == 3);
-  CHECK(choice.reason.find("longest round") != std::string::npos);
+  CHECK(choice.reason.find("longest draft") != std::string::npos);
   const SpeedupBounds bounds = speedup_bounds(curve);
   CHECK_FALSE(bounds.guaranteed);
   CHECK_FALSE(bounds.drafting_free);

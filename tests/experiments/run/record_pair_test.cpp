@@ -122,7 +122,7 @@ TEST_CASE("recorded models run with token verification alone, where nothing look
   CHECK(says(refusal(json), "/rule/kind: two columns do not determine rounds of \"block\""));
   json = good;
   json["sampling"] = {{"temperature", 0.7}};
-  CHECK(says(refusal(json), "leave out sampling options"));
+  CHECK(says(refusal(json), "leave them out, and record another text"));
   json = good;
   json["models"]["target"]["column"] = "logp";
   CHECK(says(refusal(json), "/models/target/column: "));

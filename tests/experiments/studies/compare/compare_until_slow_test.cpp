@@ -158,7 +158,7 @@ TEST_CASE("comparisons that cannot be looked at are refused") {
   const TempFile text(documents_in_runs(40));
   Json few = comparison(text, R"({"half_width": 0.1})");
   few["compare"]["tasks"][0]["sequences"] = 7;
-  CHECK(error_of(few).starts_with("/compare/tasks/0/sequences: 7 are too few to look at"));
+  CHECK(error_of(few).starts_with("/compare/tasks/0/sequences: 7 are too few for an interval"));
   CHECK(error_of(comparison(text, R"({"half_width": 0.1, "metric": "operations"})"))
             .starts_with("/simulation/until/metric: \"operations\" has no interval in \"compare\"; choose "));
   CHECK(error_of(comparison(text, R"({"half_width": 0.1, "max_rounds": 249})"))

@@ -111,7 +111,7 @@ TEST_CASE(
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("speclab_written_{}", ::getpid());
   std::filesystem::create_directories(folder);
   std::mt19937_64 random(21);
-  const std::vector<std::string> formats{"csv", "json", "npy", "npz"};
+  const std::vector<std::string> formats{"csv", "json", "npy"};
   ModelFactory factory;
   for (int number = 0; number < tables; ++number) {
     const WrittenPair pair = random_pair(random, number);
