@@ -219,8 +219,7 @@ class RuleComparison(Shown):
 
     Attributes:
         proofs: one `Proof` per rule, in the given order.
-        tokens: for each rule the sampled mean tokens per round from the context, with an interval; None if nothing was
-            sampled.
+        tokens: for each rule the sampled mean tokens per round from the context, with an interval; None if nothing was sampled.
     """
 
     def __init__(self, proofs: list[Proof], tokens: list[Any]) -> None:
