@@ -47,7 +47,7 @@ class CheckResult(Shown):
         detectable_tv: a total variation that the joint test finds with probability `power`. Rare sequences count as unseen.
         detectable_effect: the same as Cohen's w; None if there is only one class.
         worst: the sequence that deviates most; None for tests of configs.
-        tests: all statistics, as `speclab check --json` prints them.
+        tests: all statistics, as `speclab check` prints them with --json.
         about: description of the tested object, if one was given.
     """
 

@@ -16,7 +16,7 @@ SHIPPED = pathlib.Path(__file__).resolve().parent / "_claim_files"
 
 
 class Claims(Findings):
-    """The output of `speclab claims --json`: counts, sources and claims; a `Findings`."""
+    """The output of `speclab claims` with --json: counts, sources and claims; a `Findings`."""
 
     def to_pandas(self) -> Any:
         """One row per number, with address and date of its source."""

@@ -12,7 +12,7 @@ from ._plan import answer_of, option_word
 from ._results import Findings, with_bounds
 
 class LoadPlan(Findings):
-    """The output of `speclab plan load --json`; a `Findings`."""
+    """The output of `speclab plan load` with --json; a `Findings`."""
 
     def to_pandas(self) -> Any:
         """One row per policy and rate."""
@@ -55,7 +55,7 @@ def serve(
             fixed is compared as well. Defaults are those of `speclab plan load`.
 
     Returns:
-        The output of `speclab plan load --json`. `fits` is False, with a warning, if the device's memory is too small.
+        The output of `speclab plan load` with --json. `fits` is False, with a warning, if the device's memory is too small.
 
     Raises:
         ConfigError: keys that are unknown, missing or contradict one another, or files that cannot be read.
