@@ -103,7 +103,7 @@ def plan(
     >>> plan(tree=[.6, .15, .05], c=.2, max_nodes=12).best["nodes"]
     12
     """
-    given = {name: value for name, value in locals().items() if value is not None and value is not False}
+    given = {name: value for name, value in locals().items() if value is not None and (name != "cut" or value)}
     ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree") if way in given]
     if len(ways) != 1:
         raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree, as the source of acceptance")
