@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "experiments/base/format/config_error.hpp"
 
@@ -23,49 +24,44 @@ std::vector<T> one_per_layer(const Transformer& model, const ModelKeys& keys, co
   return list;
 }
 
-/// Removes from `sparse`, the layers with experts, those that a list of 0 and 1, or of "dense" and "sparse",
-/// excludes.
-void keep_listed(Layers& sparse, const Transformer& model, const ModelKeys& keys) {
-  const bool listed = keys.has("moe_layer_freq") && keys.object["moe_layer_freq"].is_array();
-  const auto ones = listed ? one_per_layer(model, keys, "moe_layer_freq", keys.numbers("moe_layer_freq"))
-                           : std::vector<int>{};
-  for (std::size_t i = 0; i < ones.size(); ++i) {
-    if (ones[i] != 0 && ones[i] != 1) keys.refuse("moe_layer_freq", "expected 0 or 1 for each layer");
-    sparse[i] = sparse[i] && ones[i] == 1;
-  }
-  const auto words = one_per_layer(model, keys, "mlp_layer_types", keys.texts("mlp_layer_types"));
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] != "dense" && words[i] != "sparse")
-      keys.refuse("mlp_layer_types", fmt::format("\"{}\"; known are dense and sparse", words[i]));
-    sparse[i] = sparse[i] && words[i] == "sparse";
-  }
-}
-
-/// Returns which layers have experts: every layer that no key excludes.
-Layers layers_with_experts(const Transformer& model, const ModelKeys& keys) {
-  Layers sparse(static_cast<std::size_t>(model.layers), true);
+/// Returns the number of layers that have one block instead of experts: those that some key excludes.
+int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
   const int first = keys.dimension({"first_k_dense_replace"}).value_or(0);
   if (first > model.layers)
     keys.refuse("first_k_dense_replace", fmt::format("{} of {} layers", first, model.layers));
+  // A number, or 0 or 1 for each layer.
   const bool listed = keys.has("moe_layer_freq") && keys.object["moe_layer_freq"].is_array();
   const int frequency = listed ? 1 : keys.dimension({"moe_layer_freq"}).value_or(1);
+  const auto ones = one_per_layer(model, keys, "moe_layer_freq",
+                                  listed ? keys.numbers("moe_layer_freq") : std::vector<int>{});
+  if (std::ranges::any_of(ones, [](int one) { return one != 0 && one != 1; }))
+    keys.refuse("moe_layer_freq", "expected 0 or 1 for each layer");
   const int step = keys.dimension({"decoder_sparse_step", "interleave_moe_layer_step"}).value_or(1);
-  for (int i = 0; i < model.layers; ++i) {
-    // DeepSeek counts from layer 0; Qwen and Llama 4 from layer 1.
-    if (i < first || (frequency > 0 && i % frequency != 0) || (step > 0 && (i + 1) % step != 0))
-      sparse[static_cast<std::size_t>(i)] = false;
-  }
-  for (const int layer : keys.numbers("mlp_only_layers")) {
+  const auto dense = keys.numbers("mlp_only_layers");
+  for (const int layer : dense) {
     if (layer < 0 || layer >= model.layers)
       keys.refuse("mlp_only_layers", fmt::format("layer {} of {}", layer, model.layers));
-    sparse[static_cast<std::size_t>(layer)] = false;
   }
-  if (const auto named = keys.numbers("moe_layers"); !named.empty()) {
-    for (std::size_t i = 0; i < sparse.size(); ++i)
-      sparse[i] = sparse[i] && std::ranges::find(named, static_cast<int>(i)) != named.end();
+  const auto named = keys.numbers("moe_layers");
+  const auto words = one_per_layer(model, keys, "mlp_layer_types", keys.texts("mlp_layer_types"));
+  for (const std::string& word : words) {
+    if (word != "dense" && word != "sparse")
+      keys.refuse("mlp_layer_types", fmt::format("\"{}\"; known are dense and sparse", word));
   }
-  keep_listed(sparse, model, keys);
-  return sparse;
+  const auto contains = [](const std::vector<int>& list, int layer) {
+    return std::ranges::find(list, layer) != list.end();
+  };
+  const auto has_experts = [&](int layer) {
+    // DeepSeek counts from layer 0; Qwen and Llama 4 from layer 1.
+    if (layer < first || (frequency > 0 && layer % frequency != 0) || (step > 0 && (layer + 1) % step != 0))
+      return false;
+    const auto at = static_cast<std::size_t>(layer);
+    return !contains(dense, layer) && (named.empty() || contains(named, layer)) &&
+           (ones.empty() || ones[at] == 1) && (words.empty() || words[at] == "sparse");
+  };
+  int without = 0;
+  for (int layer = 0; layer < model.layers; ++layer) without += has_experts(layer) ? 0 : 1;
+  return without;
 }
 
 /// Returns the width of the block that every token uses: some configs state it, others the number of shared
@@ -112,13 +108,14 @@ std::optional<int> window_pattern(const ModelKeys& keys) {
   return std::nullopt;
 }
 
-/// `full_below` is the number of first layers that attend to all tokens, where the config states it.
-Layers windowed_layers(const Transformer& model, const ModelKeys& keys, bool chunks,
+/// Returns which layers attend to a window: those `listed`, or else those that other keys or the model's type
+/// tell. `full_below` is the number of first layers that attend to all tokens, where the config states it.
+Layers windowed_layers(const Transformer& model, const ModelKeys& keys, Layers listed, bool chunks,
                        std::optional<int> full_below) {
-  Layers windowed = listed_windows(model, keys);
   const auto rotary = one_per_layer(model, keys, "no_rope_layers", keys.numbers("no_rope_layers"));
   const auto pattern = window_pattern(keys);
-  if (!windowed.empty()) return windowed;
+  if (!listed.empty()) return listed;
+  Layers windowed;
   const bool all = windowed_types.contains(keys.text("model_type"));
   for (int i = 0; i < model.layers; ++i) {
     // Llama 4: only layers with rotary positions attend in chunks, three of four unless the config says
@@ -152,8 +149,7 @@ void add_experts(Transformer& model, const ModelKeys& keys) {
   const auto active =
       keys.dimension({"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_topk"});
   const auto dense = keys.dimension({"dense_intermediate_size", "intermediate_size_mlp"});
-  const Layers sparse = layers_with_experts(model, keys);
-  model.dense_layers = 0;
+  const int dense_layers = layers_without_experts(model, keys);
   if (!experts || *experts < 2) {
     if (dense) model.feed_forward = *dense;
     return;
@@ -165,7 +161,7 @@ void add_experts(Transformer& model, const ModelKeys& keys) {
     throw UsageError("{}: {} experts a token of {}", keys.file, model.active_experts, model.experts);
   }
   model.dense_feed_forward = dense.value_or(own);
-  model.dense_layers = static_cast<int>(std::ranges::count(sparse, false));
+  model.dense_layers = dense_layers;
   if (width && *width > 0) model.feed_forward = *width;
   model.shared_feed_forward = shared_width(model, keys);
 }
@@ -185,11 +181,11 @@ void add_windows(Transformer& model, const ModelKeys& keys) {
     }
   }
   model.window = size;
-  const Layers windowed = size > 0 ? windowed_layers(model, keys, chunk.value_or(0) > 0, full_below)
-                                   : Layers(listed_windows(model, keys));
-  const bool any = std::ranges::count(windowed, true) > 0;
-  if (size == 0 && any && used)
+  Layers windowed = listed_windows(model, keys);
+  if (size == 0 && used && std::ranges::count(windowed, true) > 0)
     keys.refuse("layer_types", "some layers attend to a window, but /sliding_window is missing");
+  if (size > 0)
+    windowed = windowed_layers(model, keys, std::move(windowed), chunk.value_or(0) > 0, full_below);
   const int shared = keys.dimension({"num_kv_shared_layers"}).value_or(0);
   if (shared >= model.layers)
     keys.refuse("num_kv_shared_layers", fmt::format("{} of {} layers", shared, model.layers));

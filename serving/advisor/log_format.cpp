@@ -127,6 +127,16 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
     low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / longest)));
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, most)));
   }
+  const auto add = [&](std::uint64_t rounds, std::vector<std::uint64_t> by_position) {
+    std::uint64_t before = rounds;
+    for (std::uint64_t& one : by_position) before = one = std::min(one, before);
+    log.add_totals(where, rounds, by_position, drafted);
+  };
+  // If full rounds alone explain the rates, all rounds were full.
+  if (low == least) {
+    auto printed = counts_printed_as(rates, low, accepted);
+    if (!printed.empty()) return add(low, std::move(printed));
+  }
   // Most rounds are full, so among equally good numbers of rounds the smallest is taken: it leaves the fewest
   // rounds short.
   constexpr std::uint64_t max_tried = 10000;
@@ -134,12 +144,6 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   std::vector<std::uint64_t> best;
   std::uint64_t best_rounds = low;
   double min_misfit = std::numeric_limits<double>::infinity();
-  // If full rounds alone explain the rates, all rounds were full.
-  if (auto printed = counts_printed_as(rates, low, accepted); low == least && !printed.empty()) {
-    best = std::move(printed);
-    min_misfit = 0;
-    high = 0;
-  }
   for (std::uint64_t total = low; total <= high; ++total) {
     std::vector<std::uint64_t> by_position;
     double misfit = 0;
@@ -161,9 +165,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   // Allows for three decimals of each rate and for one token.
   const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
   if (min_misfit > allowed) throw disagree();
-  for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);
-  if (!best.empty()) best[0] = std::min(best[0], best_rounds);
-  log.add_totals(where, best_rounds, best, drafted);
+  add(best_rounds, std::move(best));
 }
 
 std::uint64_t drafted_option(const LogSource& source, const char* what) {

@@ -48,25 +48,27 @@ std::string of_method(const ModelKeys& keys) {
   keys.refuse("quant_method", fmt::format("\"{}\" is not known; {}", method, remedy));
 }
 
+/// Returns true if the cache has 8 bits; ModelOpt names its numbers, compressed-tensors describes them.
+bool eight_bit_cache(const ModelKeys& keys) {
+  if (keys.has("kv_cache_scheme") && keys.object["kv_cache_scheme"].is_object()) {
+    const ModelKeys scheme{keys.object["kv_cache_scheme"], keys.file, keys.within + "/kv_cache_scheme"};
+    const int bits = scheme.required({"num_bits"});
+    if (bits != 8) scheme.refuse("num_bits", fmt::format("{} bits are not known", bits));
+    return true;
+  }
+  const std::string name =
+      boost::algorithm::to_lower_copy(keys.text("kv_cache_quant_algo") + keys.text("kv_cache_scheme"));
+  if (!name.empty() && name != "fp8" && name != "int8")
+    keys.refuse("kv_cache_quant_algo", fmt::format("\"{}\" is not known", name));
+  return !name.empty();
+}
+
 }  // namespace
 
 StoredNumbers stored_numbers(const ModelKeys& keys, const char* key) {
   if (!keys.has(key) || !keys.object[key].is_object()) return {};
   const ModelKeys how{keys.object[key], keys.file, keys.within + "/" + key};
-  StoredNumbers stored{of_method(how)};
-  const std::string cache =
-      boost::algorithm::to_lower_copy(how.text("kv_cache_quant_algo") + how.text("kv_cache_scheme"));
-  const bool scheme = how.has("kv_cache_scheme") && how.object["kv_cache_scheme"].is_object();
-  const ModelKeys of_cache{scheme ? how.object["kv_cache_scheme"] : how.object, how.file,
-                           how.within + "/kv_cache_scheme"};
-  if (scheme) {
-    if (const int bits = of_cache.required({"num_bits"}); bits != 8)
-      of_cache.refuse("num_bits", fmt::format("{} bits are not known", bits));
-  } else if (!cache.empty() && cache != "fp8" && cache != "int8") {
-    how.refuse("kv_cache_quant_algo", fmt::format("\"{}\" is not known", cache));
-  }
-  stored.eight_bit_cache = scheme || !cache.empty();
-  return stored;
+  return {of_method(how), eight_bit_cache(how)};
 }
 
 }  // namespace speclab

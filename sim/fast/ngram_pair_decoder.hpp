@@ -1,6 +1,6 @@
-// Steps of fast rounds over a pair of back-off n-gram models. A step reads a few slots, each of which names
-// the next. Prefetches request them one after the other, so that all streams wait for memory at the same
-// time.
+// Runs the steps of fast rounds over a pair of back-off n-gram models. A step reads a few slots, and each
+// names the next. Prefetches request them one after the other, so that all streams wait for memory at the
+// same time.
 #pragma once
 
 #include <cstdint>

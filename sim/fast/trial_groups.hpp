@@ -1,4 +1,4 @@
-// Divides trials among threads, each of which decodes several trials at once, and decides when they report.
+// Divides trials among threads, and decides when they report. Each thread decodes several trials at once.
 #pragma once
 
 #include <algorithm>

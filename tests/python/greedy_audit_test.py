@@ -17,7 +17,7 @@ from speclab._gguf.llama_numpy import Llama
 from speclab.engines import _rounding
 from speclab.engines._rounding import Noise, detectable_rate, flip_law, judged, rows_along
 from speclab.engines._table_models import write_models
-from this_python import environment
+from this_python import environment, installed
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
 PAIR = {**json.loads((SOURCE / "configs/audit_engine.json").read_text()), "simulation": {"prompt": [0]}}
@@ -224,9 +224,7 @@ def test_the_program(tmp_path):
 
 def test_openvino_by_its_own_rounding(tmp_path):
     """In f32 its rows on the neural pair are those of numpy in f64, a second implementation, to 1e-4; its texts are the plain ones."""
-    pytest.importorskip("openvino_genai")
-    if "libasan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("OpenVINO opens a library with RTLD_DEEPBIND, which AddressSanitizer refuses")
+    installed("openvino_genai")
     neural = {"models": {side: {"kind": "gguf", "file": str(SOURCE / f"configs/neural/{side}.gguf")} for side in ("target", "draft")},
               "simulation": {"prompt": [1543, 345, 261, 879]}}
     found = audited("openvino", neural, texts=8, tokens=24, settings="draft, γ = 3, 8 at once", environments=environment(tmp_path, "openvino"))

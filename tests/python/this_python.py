@@ -1,6 +1,18 @@
-"""Makes environments that use this Python, for engines that are installed with the tests."""
+"""Makes environments that use this Python, for engines that are installed with the tests, and skips tests of packages that are not."""
 
+import importlib.util
+import os
 import sys
+
+import pytest
+
+
+def installed(package):
+    """Skips the test unless this Python has the package, and can load it."""
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    if package == "openvino_genai" and "libasan" in os.environ.get("LD_PRELOAD", ""):
+        pytest.skip("OpenVINO opens a library with RTLD_DEEPBIND, which AddressSanitizer refuses")
 
 
 def environment(folder, name):
