@@ -57,24 +57,6 @@ data = json.load(open(sys.argv[1]))
 $code" "$@" >python_out 2>&1 || fail "$(tail -1 python_out): $code"
 }
 
-# slurm_losing TASK ARRAY: puts stubs of Slurm's commands into ./bin, which run an array's tasks one by one and
-# lose one task of the first, second, ... array (ARRAY 1, 2, ...). Arrays are listed in ./submitted.
-slurm_losing() {
-  mkdir -p bin
-  rm -f submitted
-  cat >bin/sbatch <<SH
-#!/bin/bash
-array=\${2#--array=}
-echo "\$array" >>submitted
-for task in \${array//,/ }; do
-  [[ \$task = $1 && \$(wc -l <submitted) = $2 ]] || SLURM_ARRAY_TASK_ID=\$task SLURM_CPUS_PER_TASK=1 sh "\$3"
-done
-echo "77;cluster"
-SH
-  printf '#!/bin/sh\nexit 0\n' | tee bin/squeue >bin/scancel
-  chmod +x bin/*
-}
-
 # another_program JOURNAL: gives the journal the first line that a program of other sources writes, with the sum that goes with it.
 another_program() {
   python3 - "$1" <<'PYTHON'

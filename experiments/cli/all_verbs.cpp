@@ -9,7 +9,6 @@
   ENTRY(sweep)               \
   ENTRY(compare)             \
   ENTRY(plot)                \
-  ENTRY(submit)              \
   ENTRY(status)              \
   ENTRY(merge)               \
   ENTRY(predict)             \

@@ -1,4 +1,4 @@
-// Runs a config and writes its results: the part that run, sweep, compare, submit and merge share.
+// Runs a config and writes its results: the part that run, sweep, compare and merge share.
 #pragma once
 
 #include <filesystem>

@@ -171,17 +171,6 @@ fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
   return shards_folder(folder) / (name_of(shard) + ".error");
 }
 
-std::string shard_error(const fs::path& folder, const Shard& shard) {
-  const fs::path file = shard_error_file(folder, shard);
-  return fs::exists(file) ? read_text(file) : "";
-}
-
-bool any_shards(const fs::path& folder) {
-  const auto journals = journals_in(folder);
-  return std::any_of(journals.begin(), journals.end(),
-                     [](const auto& one) { return read_journal_head(one.first).has_value(); });
-}
-
 ShardedRun read_shard(const fs::path& folder, const Shard& shard, const JournalHead& head) {
   std::optional<ShardedRun> run = ShardedRun{
       head, std::vector<ShardContent>(static_cast<std::size_t>(shard.count)), JournaledCells(head.cells)};
@@ -261,7 +250,8 @@ std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& r
       const auto left = static_cast<double>(state.cells - state.finished);
       state.seconds_left = content.working_seconds * left / static_cast<double>(state.finished);
     }
-    if (!state.complete) state.error = shard_error(folder, {state.shard, count});
+    const fs::path error_file = shard_error_file(folder, {state.shard, count});
+    if (!state.complete && fs::exists(error_file)) state.error = read_text(error_file);
   }
   return states;
 }

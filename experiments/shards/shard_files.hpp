@@ -28,9 +28,6 @@ void remove_merge_journals(const std::filesystem::path& folder);
 /// Returns the file in which a failing process leaves its message.
 std::filesystem::path shard_error_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// Returns that message; empty if there is none.
-std::string shard_error(const std::filesystem::path& folder, const Shard& shard);
-
 /// One shard's tallies and the state of its journals, over all processes that ran it.
 struct ShardContent {
   std::vector<BatchTallies> tallies;
@@ -49,8 +46,6 @@ struct ShardedRun {
   ShardContent& of(const Shard& shard) { return shards.at(static_cast<std::size_t>(shard.index - 1)); }
 };
 
-/// Returns true if a folder has readable journals of shards.
-bool any_shards(const std::filesystem::path& folder);
 /// Reads a folder's journals; ignores those with a damaged first line. Throws UsageError, naming the files,
 /// for journals of different runs and different results of one cell; throws it, too, without journals.
 ShardedRun read_shards(const std::filesystem::path& folder);

@@ -188,32 +188,5 @@ expect 2 run "$source_dir/configs/walltime_pair.json" --out clock -q --shard 1/2
 says err "measures times"
 expect 2 run plain.json --out bad -q --shard 4/3
 says err "--shard 4/3"
-expect 2 submit plain.json --out bad
-says err "--shards N"
-expect 2 submit plain.json --out bad --shards 2 --scheduler slrum
-says err 'did you mean "slurm"'
-
-# Processes of this machine: one that is killed once is run again; one that always fails is named.
-expect 0 submit plain.json --out local --shards 3 -q
-expect 0 run plain.json --out alone -q
-same local/result.json alone/result.json
-expect 0 submit plain.json --out local --shards 3
-says err "3 shards, each about"
-says err " s with 1 thread and"
-expect 0 submit plain.json --shards 2 --out printed --print
-checks=$((checks + 1))
-(PATH=$(dirname "$speclab"):$PATH sh out && "$speclab" merge printed -q) 2>err || fail "the printed commands do not run"
-same printed/result.json alone/result.json
-expect 2 submit plain.json --out failing --shards 2 -q --retries 1 --set models.target.file=missing.csv
-says err "missing.csv"
-
-# Slurm is replaced by stand-ins: an array job whose second task is lost the first time.
-slurm_losing 2 1
-PATH=$PWD/bin:$PATH expect 0 submit plain.json --out slurm --shards 3 --scheduler slurm --partition long --mem 1G -q
-says err "1 of 3 shards are not complete; submitted again"
-same slurm/result.json alone/result.json
-says slurm/shards/slurm.sh "#SBATCH --partition=long"
-checks=$((checks + 1))
-[[ $(tr '\n' ' ' <submitted) = "1,2,3 2 " ]] || fail "submitted: $(cat submitted)"
 
 report

@@ -37,7 +37,6 @@ SHORT = {
     "man": "prints what is compiled in",
     "version": "prints what is compiled in",
     "status": "reads the heads of journals",
-    "submit": "starts other processes, which are run --shard; tests/experiments/shards/failures.py interrupts it",
 }
 
 

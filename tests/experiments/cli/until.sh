@@ -94,12 +94,4 @@ python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
 expect 0 run coins.json --set simulation.length=100000 --set simulation.until.half_width=0.0003 --set 'sweep={"/alpha": [0.5, 0.6, 0.7]}' --out unkilled -q
 same killed/result.json unkilled/result.json
 
-# submit, by processes and by Slurm (a stand-in that loses the first task of an array).
-expect 0 submit cells.json --out local --shards 3
-same local/result.json whole/cells/result.json
-slurm_losing 1 1
-PATH=$PWD/bin:$PATH expect 0 submit cells.json --out slurm --shards 2 --scheduler slurm -q --retries 1
-says err "1 of 2 shards are not complete; submitted again"
-same slurm/result.json whole/cells/result.json
-
 report

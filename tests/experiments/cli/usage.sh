@@ -12,9 +12,6 @@ for verb in $verbs; do
   says out "usage: speclab $verb"
   silent err "speclab $verb --help"
 done
-expect 0 submit --help
-says out "--scheduler local|slurm"
-says out "(default local)"
 expect 2
 expect 2 frobnicate
 says err 'error: unknown verb "frobnicate"'
