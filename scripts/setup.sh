@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboost-context-dev nlohmann-json3-dev libfmt-dev
-  librandom123-dev libtbb-dev libhwy-dev libbenchmark-dev libeigen3-dev coinor-libclp-dev libsentencepiece-dev libssl-dev libzip-dev zlib1g-dev
+  librandom123-dev libtbb-dev libhwy-dev libeigen3-dev coinor-libclp-dev libsentencepiece-dev libssl-dev libzip-dev zlib1g-dev
   python3 python3-matplotlib fonts-dejavu-core ca-certificates"
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;

@@ -1,6 +1,6 @@
 # The program consists of layers ("floors"), each a folder and a library of objects. tests/layers checks which layer may include which.
 set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::serving speclab::gpu Boost::program_options
-  nlohmann_json::nlohmann_json fmt::fmt benchmark::benchmark OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
+  nlohmann_json::nlohmann_json fmt::fmt OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
 
 # speclab_floor(<name> [FOLDERS folder ...] [TOGETHER "folder folder" ...] HEADERS header ...): compiles the folder of that name,
 # or those that FOLDERS lists. The headers are parsed once instead of in every file. A floor's own headers are not among them, so

@@ -1,5 +1,4 @@
-// Highway includes this file once for each instruction set. The table of `speclab bench sim` shows the gain
-// over Random123's scalar code.
+// Highway includes this file once for each instruction set.
 #include "sim/fast/philox_blocks.hpp"
 
 #include "core/random/philox.hpp"

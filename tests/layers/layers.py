@@ -57,10 +57,9 @@ FLOORS = {
     "results": ["base", "config", "run"],
     "verify": ["base", "catalog", "config", "run", "results"],
     "studies": ["base", "recording", "catalog", "config", "run", "results", "verify"],
-    "bench": ["base", "catalog"],
     "shards": ["base/support", "base/format", "config", "run", "results"],
     "plot": ["base"],
-    "cli": ["base", "recording", "catalog", "config", "run", "results", "verify", "studies", "bench", "shards", "plot"],
+    "cli": ["base", "recording", "catalog", "config", "run", "results", "verify", "studies", "shards", "plot"],
 }
 ALLOWED["experiments/main.cpp"] = ["experiments/cli"]
 for floor, below in FLOORS.items():

@@ -29,6 +29,7 @@ TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 SHORT = {
     "claims": "formulas of some hundred printed numbers",
+    "bench": "needs a GPU",
     "predict": "closed forms of one acceptance rate",
     "config": "prints or copies a shipped file",
     "list": "prints what is compiled in",
@@ -107,7 +108,6 @@ CASES = [
     Case("check", [path_of("check_token"), *ONE, *sets(check__samples=50000000)]),
     Case("check", [path_of("audit"), *ONE, "--samples", "samples.jsonl"]),
     Case("check", ["kernels", "--emulate", *ONE]),
-    Case("bench", ["sim", *ONE], after=0.5),
     Case("exact", ["big_exact.json", *ONE], after=0.3),
     Case("exact", ["big_exact.json", *ONE], after=1.0),
     Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3, bound=LOOKS),

@@ -49,7 +49,7 @@ TEST_CASE("random bytes are read back by sh, dash and bash as they were") {
 }
 
 TEST_CASE("values and files are never read as options") {
-  CHECK(shell_command("speclab bench sim", {"--only", "a b"}) == "speclab bench sim --only 'a b'");
+  CHECK(shell_command("speclab bench kernels", {"--only", "a b"}) == "speclab bench kernels --only 'a b'");
   CHECK(shell_line(option_words("--out", "x")) == "--out x");
   CHECK(shell_line(option_words("--out", "--json")) == "--out=--json");
   CHECK(file_argument("-x.json") == "./-x.json");
