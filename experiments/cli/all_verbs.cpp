@@ -5,7 +5,6 @@
 #define SPECLAB_VERBS(ENTRY) \
   ENTRY(run)                 \
   ENTRY(reproduce)           \
-  ENTRY(claims)              \
   ENTRY(sweep)               \
   ENTRY(compare)             \
   ENTRY(plot)                \

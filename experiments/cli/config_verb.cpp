@@ -59,18 +59,12 @@ int list_configs(const Values& values) {
   const fs::path root = configs_folder();
   const std::string word = values.given("word").value_or("");
   bool any = false;
-  std::size_t claims = 0;
   for (const std::string& one : config_names(root)) {
-    if (word.empty() && one.starts_with("claims/")) {
-      ++claims;
-      continue;
-    }
     const std::string line = fmt::format("{:<32} {}", one, title_of(root / (one + ".json")));
     if (line.find(word) == std::string::npos) continue;
     fmt::print("{}\n", line);
     any = true;
   }
-  if (claims > 0) fmt::print("and {} files of published claims (speclab config list claims)\n", claims);
   if (!any) throw UsageError("no config has \"{}\" in its name or title", word);
   return exit_ok;
 }
@@ -101,8 +95,7 @@ Verb config_verb() {
       .sentence = "print names and titles, of all or of those that contain a word",
       .line = "speclab config list [WORD]",
       .about =
-          "Prints the names and titles of the configs that come with the program, or of those that contain WORD. "
-          "Files of claims are listed only with a word, such as claims.",
+          "Prints the names and titles of the configs that come with the program, or of those that contain WORD.",
       .examples = "  speclab config list\n  speclab config list paper\n",
       .positional = "word",
       .optional_positional = true,

@@ -21,7 +21,7 @@ import tempfile
 
 from blocks import blocks_of, difference, refreshed, with_wrong_digit
 
-VISIBLE = ("configs", "data", "scripts")  # folders of the repository that commands see
+VISIBLE = ("configs", "data", "results", "scripts")  # folders of the repository that commands see
 SECONDS = 120  # limit for a command of a console block
 README_LINES = 160
 REASON = re.compile(r"#.*\b(seconds?|minutes?|hours?|GPU|installs|internet)\b")

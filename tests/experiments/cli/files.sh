@@ -91,11 +91,6 @@ checks=$((checks + 1))
 cd elsewhere
 expect 0 config list
 says out "paper/figure3"
-says out "(speclab config list claims)"
-checks=$((checks + 1))
-! grep -q "^claims/" out || fail "claims are listed among the configs"
-expect 0 config list claims
-says out "claims/dflash-169"
 expect 0 config list Zipf
 expect 2 config list nothing_of_that_name
 expect 0 config show first

@@ -28,7 +28,6 @@ CONFIGS = os.path.join(SOURCE, "configs")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 SHORT = {
-    "claims": "formulas of some hundred printed numbers",
     "bench": "needs a GPU",
     "predict": "closed forms of one acceptance rate",
     "config": "prints or copies a shipped file",

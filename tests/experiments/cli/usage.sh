@@ -2,7 +2,7 @@
 # Tests help and usage.
 # usage: usage.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
-verbs="run reproduce claims sweep compare predict plan prove check bench exact convert list config validate schema completion version"
+verbs="run reproduce sweep compare predict plan prove check bench exact convert list config validate schema completion version"
 
 expect 0 --help
 for verb in $verbs; do says out "  $verb "; done
@@ -38,7 +38,7 @@ expect 2 validate "$first" --trials=8
 says err "--set simulation.trials=8"
 expect 2 exact "$first" --top-k 2
 says err "--set sampling.top_k=2"
-expect 2 claims --gamma 3
+expect 2 predict --gama 3
 says err "unrecognised option"
 expect 2 run "$first" "$first"
 expect 2 list everything

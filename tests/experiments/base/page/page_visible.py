@@ -8,7 +8,6 @@ Needs Debian's chromium and Playwright (PyPI)."""
 import concurrent.futures
 import csv
 import io
-import json
 import pathlib
 import shutil
 import subprocess
@@ -54,14 +53,13 @@ pages = {
     "check": ["check", "configs/check_token.json", "--set", "check.samples=2000"],
     "prove": ["prove", "--rule", "lenient", "--lenience", ".5", "--target", ".5,.3,.2", "--draft", ".1,.3,.6"],
     "prove_all": ["prove", "--all", "--instances", "5"],
-    "claims": ["claims"],
     "plan": ["plan", "alpha", "0.75", "--alpha-se", "0.02", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device",
              "h100-sxm", "--devices", "4"],
     "plan_load": ["plan", "load", "0.75", "--target", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--set", "serving.requests=100"],
 }
 
 # These pages have every kind of figure. The others, with the same script and style, are not tested on phones or in dark mode.
-of_every_kind = ("reproduce", "decode", "heat", "compare", "serving", "plan_load", "claims")
+of_every_kind = ("reproduce", "decode", "heat", "compare", "serving", "plan_load")
 
 if "--all" not in sys.argv:
     pages = {name: pages[name] for name in of_every_kind}
@@ -252,23 +250,24 @@ def use(page, where):
         check(f"{where}: sorting is not told", table.locator("th").first.get_attribute("aria-sort") == "ascending")
 
 
-def filters(page, where, result):
-    """Tests the long table of all numbers: filters it by a verdict and by words, and compares it and its CSV with result.json."""
-    box = page.locator(".table", has=page.locator("details")).last
+def filters(page, where, judged):
+    """Tests the long table of all printed numbers: filters it by a verdict and by words, and compares it and its CSV with summary.csv."""
+    box = page.locator(".table", has=page.locator("table#summary"))
     verdict, words, count = box.get_by_label("verdict"), box.get_by_label("with the words"), box.locator("output")
-    shown = "table => [...table.tBodies[0].rows].filter(row => row.getClientRects().length).map(row => row.cells[0].textContent)"
-    every = [claim["source"] for claim in result["claims"]]
-    faulty = [claim["source"] for claim in result["claims"] if claim["verdict"] == "does_not_follow"]
+    shown = "table => [...table.tBodies[0].rows].filter(row => row.getClientRects().length).map(row => [row.cells[0].textContent, row.cells[4].textContent])"
     table = box.locator("table")
-    check(f"{where}: not every number is shown at first", table.evaluate(shown) == every and count.inner_text() == "")
-    verdict.select_option("=does not follow")
-    check(f"{where}: the verdict's filter shows other rows", table.evaluate(shown) == faulty != [])
-    check(f"{where}: the filter's count is {count.inner_text()}", count.inner_text() == f"{len(faulty)} of {len(every)} rows")
-    words.fill(faulty[0].upper())
+    every = table.evaluate(shown)
+    check(f"{where}: not every number is shown at first", [text for _, text in every] == judged and count.inner_text() == "")
+    one = max(judged, key=judged.count)
+    some = [row for row in every if row[1] == one]
+    verdict.select_option("=" + one)
+    check(f"{where}: the verdict's filter shows other rows", table.evaluate(shown) == some != every)
+    check(f"{where}: the filter's count is {count.inner_text()}", count.inner_text() == f"{len(some)} of {len(every)} rows")
+    words.fill(some[0][0].upper())
     both = table.evaluate(shown)
-    check(f"{where}: two filters show {both}", faulty[0] in both and len(both) < len(faulty))
+    check(f"{where}: two filters show {both}", some[0] in both and len(both) < len(some))
     rows = list(csv.reader(io.StringIO(downloaded(page, box.locator("button", has_text="CSV")))))
-    check(f"{where}: the CSV holds other rows than the filter shows", [row[0] for row in rows[1:]] == both)
+    check(f"{where}: the CSV holds other rows than the filter shows", [[row[0], row[4]] for row in rows[1:]] == both)
     words.fill("")
     verdict.select_option("all")
     check(f"{where}: not every number comes back", table.evaluate(shown) == every)
@@ -312,8 +311,9 @@ def look_at(browser, name, file):
             check(f"{where}: {finding}", False)
         if scheme == "light" and (width > 1000 or name in of_every_kind):
             use(page, where)
-            if name == "claims":
-                filters(page, where, json.loads((file.parent / "result.json").read_text(encoding="utf-8")))
+            if name == "reproduce":
+                with open(file.parent / "summary.csv", encoding="utf-8", newline="") as summary:
+                    filters(page, where, [row["verdict"] for row in csv.DictReader(summary) if row["verdict"] != "not judged"])
             themes(page, where)
         context.close()
 
@@ -358,9 +358,10 @@ with tempfile.TemporaryDirectory() as name:
         # A page shows everything without its script, too.
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
-        page.goto(files["claims"].as_uri())
-        page.locator("summary").last.click()
-        check("without JavaScript: a filter, or no table of all numbers", page.locator("table").last.is_visible() and not page.locator(".filters").count())
+        page.goto(files["reproduce"].as_uri())
+        page.locator("details:has(> .scroll > table#summary) > summary").click()
+        check("without JavaScript: a filter, or no table of all numbers",
+              page.locator("table#summary").is_visible() and not page.locator(".filters").count())
         page.goto(files["decode"].as_uri())
         check("without JavaScript: no headline, figure or table", all(page.locator(what).first.is_visible() for what in (".headline", ".plot > svg", "table")))
         browser.close()
