@@ -13,10 +13,8 @@
 
 #include "kernels/bench/bench_batch.hpp"
 #include "kernels/bench/move_bytes.hpp"
-#include "kernels/plain/verify_plain.hpp"
 #include "kernels/verify/dispatch.hpp"
 #include "tests/kernels/fuzz/fuzz_tree_batch.hpp"
-#include "tests/kernels/plain/probability_batches.hpp"
 #include "tests/kernels/races/race_detector.hpp"
 #include "tests/kernels/simulate/simulate_fixture.hpp"
 #include "tests/kernels/verify/tree_logits.hpp"
@@ -121,13 +119,6 @@ void run_simulation() {
   simulate_emulated(pair.run, go_on);
 }
 
-void run_plain() {
-  const Batch batch = random_batch(150, 4, 40, 7);
-  std::vector<Verdict> verdicts(150, Verdict{-1, -1, -1});
-  simt::EmulatedExecutor().run<VerifyPlain>(plain_launch(150),
-                                            {batch.view, PlainRule::block, verdicts.data()});
-}
-
 struct Case {
   const char* name;
   std::function<void()> run;
@@ -154,7 +145,6 @@ const std::vector<Case> cases = {
     {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {8}, {}, false},
     // The spare barrier comes after a node's last pass.
     {"benchmark", run_benchmark, {3}, {}, false},
-    {"plain", run_plain, {}, {}, false},
     {"simulation", run_simulation, {}, {}, false},
 };
 const std::vector<Case> tree_cases = {
