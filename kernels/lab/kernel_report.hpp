@@ -12,7 +12,7 @@ namespace speclab {
 /// Returns the page: verification by size, ceilings of the device, and what was left out.
 /// Tables have at most `max_rows` rows, and their notes count the rest; 0: all.
 Page kernel_text(const KernelReport& report, std::size_t max_rows = 0);
-/// Returns the page of a dry run: launches and bytes, sizes that do not fit, and the emulator's runs.
+/// Returns the page of a dry run: launches and bytes.
 Page kernel_text(const DryRunReport& report, std::size_t max_rows = 0);
 
 /// Returns one CSV row for each row of "verification".

@@ -19,6 +19,7 @@
 #include "experiments/base/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/lab/expected_walks.hpp"
+#include "kernels/lab/made_overlap.hpp"
 
 namespace speclab {
 
@@ -110,13 +111,11 @@ double nearest_rank(std::vector<double> values, double share) {
 }
 
 std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
-                                               const BenchMeasurement& measured,
-                                               const MadeDistributions& distributions) {
+                                               const BenchMeasurement& measured, double realised_alpha) {
   constexpr double micro = 1e6;
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
   const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
-  const KernelWorkloadInfo& workload = info_of(point.workload);
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
     const BenchMethod* const method = find_named(task.methods, times.name);
@@ -124,7 +123,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
     static_cast<KernelPoint&>(row) = point;
-    row.realised_alpha = distributions.overlap;
+    row.realised_alpha = realised_alpha;
     row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
     row.method = times.name;
     row.kind = method != nullptr ? MethodKind::implementation
@@ -146,17 +145,9 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.gb_per_s = row.bytes / seconds / 1e9;
     row.of_copy = row.bytes / seconds / copy_rate;
     if (row.kind == MethodKind::ceiling) continue;
-    row.times_baseline = median_of(measured, "baseline") / seconds;
-    row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
-    row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
     row.accepted = method != nullptr ? times.outcome.accepted : draft_plan(point).tree.depth();
     row.compared = times.decisions.requests;
     row.different = times.decisions.different;
-    if (method == nullptr) {
-      row.total_variation = distributions.draft_distance;
-    } else if (method->of_chains && workload.filters == Filters{}) {
-      row.total_variation = output_distance(*method->of_chains, distributions);
-    }
   }
   return rows;
 }
@@ -233,12 +224,10 @@ class KernelSuite {
       return;
     }
     const auto [made, added] = made_.try_emplace({point.workload, point.vocab, point.dtype, point.alpha});
-    auto& [noise, distributions] = made->second;
+    auto& [noise, realised_alpha] = made->second;
     if (added) noise = noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
     task.logits.noise = noise;
-    if (added) {
-      distributions = made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{});
-    }
+    if (added) realised_alpha = made_overlap(task.logits, point.vocab, point.dtype, workload.filters);
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
@@ -262,7 +251,7 @@ class KernelSuite {
           times.outcome = expectations_.at(*method, point);
           times.outcome.accepted = accepted;
         }
-        for (VerificationRow& row : verification_rows(point, task, measured, distributions)) {
+        for (VerificationRow& row : verification_rows(point, task, measured, realised_alpha)) {
           if (row.different > 0) {
             ++report_.failures;
             leave_out(point, row.method.c_str(),
@@ -287,10 +276,9 @@ class KernelSuite {
   Progress progress_;
   KernelReport report_;
   Expectations expectations_;
-  /// The noise and the distributions of made-up logits, by workload, vocabulary, format and alpha; they take
-  /// a moment to compute.
-  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, MadeDistributions>>
-      made_;
+  /// The noise and the overlap of made-up logits, by workload, vocabulary, format and alpha; they take a
+  /// moment to compute.
+  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, double>> made_;
 };
 
 }  // namespace

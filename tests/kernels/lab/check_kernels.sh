@@ -13,7 +13,7 @@ expect 2 check kernels --emulate --implementation nobody
 expect 2 check kernels --emulate --level 1
 if ! nvidia-smi >/dev/null 2>&1; then
   expect 2 bench kernels
-  says err "--dry-run checks everything that needs none"
+  says err "--dry-run checks launches and counts bytes without one"
   expect 2 check kernels
   says err "--emulate runs the same tests"
 fi

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bench/bench_batch.hpp"
+#include "kernels/bench/make_inputs.hpp"
 #include "kernels/bench/move_bytes.hpp"
 #include "kernels/verify/dispatch.hpp"
 #include "tests/kernels/fuzz/fuzz_tree_batch.hpp"
@@ -93,7 +93,8 @@ void run_tree(Drafting how, float temperature) {
 void run_benchmark() {
   const BenchShape shape{2, 6, 9000, Dtype::bf16, KernelWorkload::trees};
   HostMemory memory;
-  make_inputs_emulated(shape, {.noise = 1}, place_batch(memory, shape, {{1, 0, 0}, {1, 1, 0}}));
+  make_inputs(simt::EmulatedExecutor(), shape, {.noise = 1},
+              place_batch(memory, shape, {{1, 0, 0}, {1, 1, 0}}));
   const std::int64_t count = 2 * bench::vectors_a_block + 77;
   const std::vector<simt::Vector16> from(static_cast<std::size_t>(count));
   std::vector<simt::Vector16> to(from.size());
