@@ -19,7 +19,6 @@ GROUPS = {
     "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law", "greedy_check", "GreedyCheck", "greedy_rounds", "GreedyRounds", "flips", "Flips"],
     "Serving engines": ["audit", "Audit", "AuditedSetting", "audit_greedy", "GreedyAudit", "audit_pair", "PairAudit", "EngineError"],
     "Hugging Face": ["hf"],
-    "Printed numbers": ["claims", "Claims"],
     "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "serve", "LoadPlan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],
 }
 

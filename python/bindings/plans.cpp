@@ -1,4 +1,4 @@
-// Binds `speclab plan` and `speclab claims`.
+// Binds `speclab plan`.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,7 +12,6 @@
 #include "experiments/base/command/print_result.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/cli/program.hpp"
-#include "experiments/verify/claims/audit.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 #include "serving/cli/plan_way.hpp"
@@ -37,21 +36,8 @@ nb::tuple plan(const std::string& name, const Words& words) {
   return nb::make_tuple(answer->json, terminal(answer->text), warnings);
 }
 
-/// Audits the claim files of a folder, or only those named in `only`. Returns JSON and text.
-nb::tuple claims(const std::string& folder, const std::vector<std::string>& only) {
-  Watch watch;
-  const auto [text, words] = watch.run([&] {
-    const ClaimAudit audit = audit_claims(claim_files(folder, only));
-    return std::pair(json_text_of(audit), terminal(audit_text(audit)));
-  });
-  return nb::make_tuple(text, words);
-}
-
 }  // namespace
 
-void bind_plans(nb::module_& module) {
-  module.def("plan", &plan, nb::arg("way"), nb::arg("words"));
-  module.def("claims", &claims, nb::arg("folder"), nb::arg("only"));
-}
+void bind_plans(nb::module_& module) { module.def("plan", &plan, nb::arg("way"), nb::arg("words")); }
 
 }  // namespace speclab::python

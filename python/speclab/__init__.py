@@ -7,7 +7,6 @@
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
   `audit_pair`;
 - a server under load: `serve`;
-- numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
 The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on show its parts.
@@ -19,7 +18,6 @@ from ._interval import Interval
 from ._results import Findings, Result
 from ._configs import exact, run, sweep
 from ._plan import plan
-from ._claims import Claims, claims
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
@@ -52,7 +50,6 @@ __all__ = [
     "Audit",
     "AuditedSetting",
     "CheckResult",
-    "Claims",
     "ConfigError",
     "Counterexample",
     "Deviation",
@@ -84,7 +81,6 @@ __all__ = [
     "audit_pair",
     "check",
     "check_sampler",
-    "claims",
     "compare_rules",
     "drafter",
     "exact",

@@ -37,7 +37,6 @@ SHORT = {
     "audit_pair": "the same",
     "check_sampler": "calls the user's sampler, whose own Ctrl-C it is",
     "read_recording": "`plan` reads one",
-    "claims": "a tenth of a second for all",
 }
 BEFORE = """
 import json, speclab
