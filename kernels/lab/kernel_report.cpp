@@ -146,16 +146,14 @@ Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::strin
 }  // namespace
 
 Page kernel_text(const KernelReport& report, std::size_t max_rows) {
-  const KernelDevice& device = report.device;
+  const GpuDevice& device = report.device;
   return page_of(
       "measured beside what the device allows",
       {{"Version", "speclab " + report.version},
        {"Device",
-        fmt::format("{}, compute capability {}, {} multiprocessors, CUDA {} (driver: {})", device.name,
-                    device.capability, device.multiprocessors, device.runtime_cuda, device.driver_cuda)},
+        fmt::format("{}, compute capability {:.1f}, {} multiprocessors, CUDA {} (driver: {})", device.name,
+                    device.capability / 10.0, device.multiprocessors, device.runtime, device.driver)},
        {"Machine", report.machine},
-       {"Clocks before", report.clocks_before},
-       {"Clocks after", report.clocks_after},
        {"Command", report.command}},
       shown({verification_tables(report.verification),
              ceilings_tables(report.verification),

@@ -9,6 +9,7 @@
 
 #include "experiments/base/format/fields.hpp"
 #include "kernels/bench/measure.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 
@@ -56,18 +57,6 @@ struct LeftOut {
   std::string why;
 };
 
-struct KernelDevice {
-  std::string name;
-  std::string capability;
-  int multiprocessors = 0;
-  std::size_t memory_bytes = 0;
-  std::size_t l2_bytes = 0;
-  int highest_clock_mhz = 0;
-  int highest_memory_clock_mhz = 0;
-  std::string driver_cuda;
-  std::string runtime_cuda;
-};
-
 /// The kind of result that a file holds.
 enum class KernelReportKind { measurement, dry_run };
 
@@ -82,9 +71,7 @@ const Typed<VerificationRow>& described();
 
 struct KernelReport : KernelReportHead {
   std::string machine;
-  KernelDevice device;
-  std::string clocks_before;
-  std::string clocks_after;
+  GpuDevice device;
   int repetitions = 0;
   std::vector<VerificationRow> verification;
   std::vector<LeftOut> left_out;

@@ -12,7 +12,6 @@
 
 #include "analysis/statistics/medians.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/base/support/child_process.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
@@ -24,33 +23,6 @@
 namespace speclab {
 
 namespace {
-
-constexpr const char* unknown = "unknown";
-
-/// Returns nvidia-smi's report of the current clocks; the CUDA runtime knows only the highest.
-std::string clock_state() {
-  const auto finished = run_child_process(
-      {"nvidia-smi",
-       "--query-gpu=name,driver_version,clocks.current.sm,clocks.current.memory,clocks.max.sm,"
-       "clocks.max.memory,temperature.gpu,power.draw",
-       "--format=csv"});
-  if (!finished || finished->status != 0) return unknown;
-  std::string text = finished->out;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
-KernelDevice described(const GpuDevice& device) {
-  return {.name = device.name,
-          .capability = fmt::format("{}.{}", device.capability / 10, device.capability % 10),
-          .multiprocessors = device.multiprocessors,
-          .memory_bytes = device.memory_bytes,
-          .l2_bytes = device.l2_bytes,
-          .highest_clock_mhz = device.clock_mhz,
-          .highest_memory_clock_mhz = device.memory_clock_mhz,
-          .driver_cuda = device.driver,
-          .runtime_cuda = device.runtime};
-}
 
 double median_of(const BenchMeasurement& measured, const std::string& name) {
   const BenchTimes* const times = find_named(measured.times, name);
@@ -165,8 +137,7 @@ class KernelSuite {
     report_.version = version_string();
     report_.machine = machine_description();
     report_.command = options.command;
-    report_.device = described(device_);
-    report_.clocks_before = clock_state();
+    report_.device = device_;
     report_.repetitions = options.repetitions;
   }
 
@@ -178,7 +149,6 @@ class KernelSuite {
       report_.partial = true;
       break;
     }
-    report_.clocks_after = clock_state();
     return std::move(report_);
   }
 
