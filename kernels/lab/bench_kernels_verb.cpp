@@ -80,9 +80,8 @@ void show(const Report& report, const Values& values) {
     fmt::print("{}\n", json);
     return;
   }
-  const Page page = kernel_text(report, printed_rows);
-  const Section& text = page.sections.front();
-  for (const auto& [name, fact] : page.facts) fmt::print("{}: {}\n", name, fact);
+  const KernelText text = kernel_text(report, printed_rows);
+  for (const auto& [name, fact] : text.facts) fmt::print("{}: {}\n", name, fact);
   for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
   for (const std::string& note : text.notes) fmt::print("- {}\n", note);

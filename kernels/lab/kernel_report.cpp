@@ -132,23 +132,11 @@ std::vector<Table> layout_tables(const std::vector<DryPoint>& points) {
   });
 }
 
-Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::string>> facts,
-             std::vector<Table> tables, std::vector<std::string> notes) {
-  return {"speclab: the speed of verification kernels",
-          subtitle,
-          std::move(facts),
-          {{.id = "verification",
-            .title = "Verification",
-            .tables = std::move(tables),
-            .notes = std::move(notes)}}};
-}
-
 }  // namespace
 
-Page kernel_text(const KernelReport& report, std::size_t max_rows) {
+KernelText kernel_text(const KernelReport& report, std::size_t max_rows) {
   const GpuDevice& device = report.device;
-  return page_of(
-      "measured beside what the device allows",
+  return {
       {{"Version", "speclab " + report.version},
        {"Device",
         fmt::format("{}, compute capability {:.1f}, {} multiprocessors, CUDA {} (driver: {})", device.name,
@@ -168,12 +156,11 @@ Page kernel_text(const KernelReport& report, std::size_t max_rows) {
        "read before. MB: bytes that the algorithm must move, counted, not measured. % copy: the rate of these "
        "bytes divided by that of the faster of two copies of the logits at the same size and cache mode. "
        "Bytes of traversal are expected values for rows of the same overlap, because its results do not say "
-       "which nodes it tried. \"skip verification\" accepts every draft."});
+       "which nodes it tried. \"skip verification\" accepts every draft."}};
 }
 
-Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
-  return page_of(
-      "a dry run: nothing was measured",
+KernelText kernel_text(const DryRunReport& report, std::size_t max_rows) {
+  return {
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
       shown({layout_tables(report.points)}, max_rows),
       {fmt::format("Nothing was measured. {} configurations of {} points were checked, with {} problems.",
@@ -182,7 +169,7 @@ Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
            "MB moved are expected values. In chains each token is accepted independently with probability "
            "alpha. For trees they are means over {} simulated requests, by the rule in double, on rows of at "
            "most {} ids whose overlap is alpha.",
-           expected_requests, max_expected_ids)});
+           expected_requests, max_expected_ids)}};
 }
 
 std::string kernel_csv(const KernelReport& report) {

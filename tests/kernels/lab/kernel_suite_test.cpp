@@ -125,7 +125,7 @@ TEST_CASE("a dry run checks every size and method") {
     CHECK(report.points.size() == sweep_points(options.sweep).size());
     CHECK(report.configurations >= report.points.size());
     CHECK(report.problems == 0);
-    CHECK(kernel_text(report).sections.front().tables.size() == 1);
+    CHECK(kernel_text(report).tables.size() == 1);
   }
 }
 
@@ -217,8 +217,8 @@ TEST_CASE("batches of few requests are measured with several seeds, and pooled")
 TEST_CASE("a result as tables and CSV") {
   const KernelReport report = invented_report();
   CHECK(json_of(read(described<KernelReport>(), json_of(report), "")) == json_of(report));
-  CHECK(kernel_text(report).sections.front().tables.size() == 2);
-  CHECK(kernel_text(report, 3).sections.front().tables.front().rows.size() == 3);
+  CHECK(kernel_text(report).tables.size() == 2);
+  CHECK(kernel_text(report, 3).tables.front().rows.size() == 3);
   const std::string csv = kernel_csv(report);
   CHECK(csv.starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') ==

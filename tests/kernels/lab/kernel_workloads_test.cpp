@@ -155,9 +155,9 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
 
 TEST_CASE("each workload has tables of its own, and chains those that they had") {
   const KernelReport report = invented_workloads();
-  const Page page = kernel_text(report);
+  const KernelText text = kernel_text(report);
   std::vector<std::string> ids;
-  for (const Table& table : page.sections.front().tables) ids.push_back(table.id);
+  for (const Table& table : text.tables) ids.push_back(table.id);
   for (const KernelWorkloadInfo& info : kernel_workloads()) {
     const std::string wanted = info.workload == KernelWorkload::chains
                                    ? "verification-times"
