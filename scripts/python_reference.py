@@ -16,7 +16,7 @@ GROUPS = {
     "Configs": ["run", "sweep", "exact", "Result", "Findings", "ConfigError"],
     "Rules": ["prove", "Proof", "Counterexample", "optimum", "Optimum", "compare_rules", "RuleComparison", "rule", "drafter", "rule_names"],
     "Decoding": ["simulate", "Simulation", "sample", "verify", "Verdicts", "models"],
-    "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law", "greedy_check", "GreedyCheck", "greedy_rounds", "GreedyRounds", "flips", "Flips"],
+    "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law", "greedy_check", "GreedyCheck", "flips", "Flips"],
     "Serving engines": ["audit", "Audit", "AuditedSetting", "audit_greedy", "GreedyAudit", "audit_pair", "PairAudit", "EngineError"],
     "Hugging Face": ["hf"],
     "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "serve", "LoadPlan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],

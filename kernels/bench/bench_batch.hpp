@@ -134,6 +134,4 @@ BenchBatch fetch_inputs(HostMemory& host, const Memory& memory, const BenchShape
   return part;
 }
 
-void make_inputs_emulated(const BenchShape& shape, const MadeLogits& how, const BenchBatch& to);
-
 }  // namespace speclab

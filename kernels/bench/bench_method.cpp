@@ -82,11 +82,6 @@ Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const Bench
                            : traffic_of(*method.of_chains, tree.batch, {outcome.accepted, outcome.rejecting});
 }
 
-std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree) {
-  return method.branches() ? run_tree_emulated(method.asked_of(tree))
-                           : run_emulated(*method.of_chains, tree.batch);
-}
-
 BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts) {
   BenchOutcome mean;
   const double share = 1.0 / static_cast<double>(verdicts.size());

@@ -53,7 +53,6 @@ std::vector<BenchMethod> methods_for(KernelWorkload workload, std::span<const Be
 std::optional<std::string> unsupported_reason(const BenchMethod& method, const TreeBatch& tree);
 KernelLayout layout_of(const BenchMethod& method, const TreeBatch& tree);
 Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const BenchOutcome& outcome);
-std::uint64_t run_emulated(const BenchMethod& method, const TreeBatch& tree);
 
 /// Returns the mean outcome of trees, from the counts in `BenchVerdict::met`.
 BenchOutcome outcome_of(const std::vector<BenchVerdict>& verdicts);

@@ -4,7 +4,6 @@
 #include "kernels/bench/measure.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/gpu/run_host_batch.hpp"
-#include "kernels/plain/verify_plain.hpp"
 #include "kernels/simulate/simulate.hpp"
 #include "kernels/verify/implementation.hpp"
 #include "kernels/verify/verify_tree.hpp"
@@ -20,8 +19,6 @@ constexpr const char* reason = "built without CUDA";
 std::optional<GpuDevice> current_device() { return std::nullopt; }
 
 std::string why_no_device() { return reason; }
-
-std::vector<Verdict> verify_plain(const BatchView&, PlainRule) { throw std::runtime_error(reason); }
 
 void run_on_gpu(Implementation, const VerifyBatch&, void*, CUstream_st*) { throw std::runtime_error(reason); }
 

@@ -38,14 +38,12 @@ std::string workload_names() {
 KernelSweep sweep_option(const Values& values) {
   KernelSweep sweep;
   sweep.workloads = parse_workloads("--workload", values.text("workload"));
-  const std::size_t kinds = values.count("sizes") + values.count("quick") + values.count("full");
-  if (kinds > 1) throw UsageError("--sizes, --quick and --full: choose one");
+  if (values.has("sizes") && values.has("quick")) throw UsageError("--sizes and --quick: choose one");
   if (values.has("quick")) {
     sweep.kind = SweepKind::fast;
     if (values["dtype"].defaulted()) sweep.dtypes = {Dtype::bf16};
     if (values["alpha"].defaulted()) sweep.alphas = {0.7};
   }
-  if (values.has("full")) sweep.kind = SweepKind::full;
   if (values.has("sizes")) {
     sweep.kind = SweepKind::given;
     sweep.sizes = parse_sizes(values.text("sizes"));
@@ -61,15 +59,6 @@ std::vector<CacheMode> cache_option(const Values& values) {
     caches.push_back(place == 0 ? CacheMode::hot : CacheMode::flushed);
   }
   return caches;
-}
-
-double memory_option(const Values& values) {
-  const auto value = values["memory-gib"].as<double>();
-  constexpr double max = 1e9;
-  if (!(value > 0 && value <= max)) {
-    throw UsageError("--memory-gib {}: expected a number above 0, at most {:g}", value, max);
-  }
-  return value;
 }
 
 int repetitions_option(const Values& values) {
@@ -91,9 +80,8 @@ void show(const Report& report, const Values& values) {
     fmt::print("{}\n", json);
     return;
   }
-  const Page page = kernel_text(report, printed_rows);
-  const Section& text = page.sections.front();
-  for (const auto& [name, fact] : page.facts) fmt::print("{}: {}\n", name, fact);
+  const KernelText text = kernel_text(report, printed_rows);
+  for (const auto& [name, fact] : text.facts) fmt::print("{}: {}\n", name, fact);
   for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
   for (const std::string& note : text.notes) fmt::print("- {}\n", note);
@@ -112,12 +100,12 @@ int bench_kernels_main(const Values& values) {
   const std::vector<CacheMode> caches = cache_option(values);
   const int repetitions = repetitions_option(values);
   if (values.has("dry-run")) {
-    const DryRunReport report = kernel_dry_run({sweep, chosen, memory_option(values), values.command});
+    const DryRunReport report = kernel_dry_run({sweep, chosen, values.command});
     show(report, values);
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
   if (const std::string why = why_no_device(); !why.empty()) {
-    throw UsageError("no GPU to measure on: {}; --dry-run checks everything that needs none", why);
+    throw UsageError("no GPU to measure on: {}; --dry-run checks launches and counts bytes without one", why);
   }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
   const KernelReport report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command});
@@ -139,16 +127,15 @@ empty launches, two copies and a read of the logits' bytes, and accepting everyt
 verification. All methods run in random order in one run.
 
 Each row has the median and the 99th percentile of the time, the bytes that the method must move,
-their rate and its share of the copy's rate, how many times as long other methods take, and the total
-variation between the output and the target (for exact methods the effect of single precision).
-Logits are made on the device, with a mean overlap of target and draft of alpha.
+their rate and its share of the copy's rate. Logits are made on the device, with a mean overlap of
+target and draft of alpha.
 
 By default the sizes lie on three axes through B = 32, gamma = 4, V = 128,256: requests (1 to 256),
 gamma (1 to 16), and vocabulary: 32,000 (Llama 2, Mistral 7B), 128,256 (Llama 3), 151,936 (Qwen 2.5),
 256,000 (Gemma). The corners {1, 256} x {1, 16} x {32,000, 256,000} are added. These use the first
 --dtype and alpha 0.7 (or the first alpha); other dtypes run along requests, other alphas at the
-centre. --sizes, --quick and --full run every combination of size, dtype and alpha instead. Sizes that
-do not fit into the device's memory are listed as left out.
+centre. --sizes and --quick run every combination of size, dtype and alpha instead. Sizes that do not
+fit into the device's memory are listed as left out.
 
 A tree has gamma nodes (26 and 60 on that axis); all requests share one tree of the likeliest nodes.
 Rows of cut-offs and trees are as peaked as in text, rows of chains are flat.
@@ -158,15 +145,14 @@ Exit code: 0; 1 if CUDA fails at some size, or a dry run finds something invalid
 without a GPU; 130 after an interrupt.)",
       .examples = R"(  speclab bench kernels --out kernels/results/my-gpu
   speclab bench kernels --sizes "1,4,128256;64,4,128256" --dtype bf16 --cache flushed
-  speclab bench kernels --full --baselines fused --repetitions 50 --json
+  speclab bench kernels --baselines fused --repetitions 50 --json
   speclab bench kernels --workload trees,chosen-trees --sizes "32,26,128256" --dtype bf16 --alpha .7
-  speclab bench kernels --dry-run --memory-gib 80
+  speclab bench kernels --dry-run
 )",
       .run = bench_kernels_main};
   verb.section("Sizes");
   verb.add<std::string>("sizes B,G,V", "requests, gamma and vocabulary; ';' separates several sizes");
   verb.add("quick", "use two sizes and few repetitions: a trial run, not a measurement");
-  verb.add("full", "measure all combinations of the axes: 1,080 for chains");
   verb.add<std::string>("workload NAME,...", "chains",
                         fmt::format("kinds of requests, or all: {}", workload_names()).c_str());
   verb.add<std::string>("dtype NAME,...", "bf16,f32", "types of the logits: bf16, f32, f16");
@@ -177,10 +163,7 @@ without a GPU; 130 after an interrupt.)",
   verb.add<std::string>("cache NAME,...", "hot,flushed", "second-level cache: hot, flushed, or both");
   verb.add<int>("repetitions", "how often each method is measured (default: 200; --quick: 20)");
   verb.section("Dry run");
-  verb.add("dry-run",
-           "without a GPU: check the launches of every size, count bytes, and compare small sizes in an "
-           "emulator with the reference");
-  verb.add<double>("memory-gib", 141, "memory in GiB of the device that a dry run assumes");
+  verb.add("dry-run", "without a GPU: check the launches of every size, and count bytes");
   verb.section("Output");
   verb.add<std::string>("out FOLDER", "folder for the files (default: none are written)");
   verb.add("json", "print JSON instead of tables");

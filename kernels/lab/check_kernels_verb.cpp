@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/command/print_result.hpp"
 #include "experiments/base/command/verb.hpp"
@@ -37,14 +35,8 @@ KernelCheckOptions check_options(const Values& values) {
 int check_kernels_main(const Values& values) {
   KernelCheckOptions options = check_options(values);
   options.command = values.command;
-  if (values.has("dry-run")) {
-    for (const std::string& line : kernel_check_list(options)) fmt::print("{}\n", line);
-    return exit_ok;
-  }
   if (options.place == CheckPlace::gpu && !why_no_device().empty()) {
-    throw UsageError(
-        "no GPU to test: {}; --emulate runs the same tests in the emulator, --dry-run lists them",
-        why_no_device());
+    throw UsageError("no GPU to test: {}; --emulate runs the same tests in the emulator", why_no_device());
   }
   if (options.place == CheckPlace::gpu) {
     options.implementations = runnable_on(current_device().value().capability, options.implementations);
@@ -81,7 +73,6 @@ or without a GPU, 130 after an interrupt.)",
             .examples = R"(  speclab check kernels
   speclab check kernels --emulate
   speclab check kernels --implementation fused --dtype f16 --requests 10000000
-  speclab check kernels --dry-run
 )",
             .run = check_kernels_main};
   verb.section("Where");
@@ -95,7 +86,6 @@ or without a GPU, 130 after an interrupt.)",
                          "requests in each test of a distribution (default: 1000000; --emulate: 4000)");
   verb.add<double>("level", 0.001, "probability of any false alarm about exact implementations");
   verb.section("Output");
-  verb.add("dry-run", "list the tests and run none");
   verb.add("json", "print JSON");
   return verb;
 }

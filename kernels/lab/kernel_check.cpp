@@ -125,28 +125,6 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   return rows;
 }
 
-std::vector<std::string> kernel_check_list(const KernelCheckOptions& options) {
-  std::vector<std::string> lines;
-  for (const ImplementationInfo& info : options.implementations) {
-    const std::string name = info.name;
-    lines.push_back(name +
-                    ": decisions against the reference: V 1, 7, 64, 1000, 20001, gamma 0, 1, 4, token, "
-                    "lenient and block verification, each format");
-    lines.push_back(name + ": the same bits alone, in batches of 2 and 5, again, and " +
-                    (options.place == CheckPlace::gpu ? "from a CUDA graph" : "in other orders of threads"));
-    if (info.exact)
-      lines.push_back(name +
-                      ": edges: equal and disjoint distributions, one-hot, -inf, NaN, u at 0 and 1, "
-                      "zero residual, gamma 0, ragged lengths, odd vocabularies, top-k, top-p and min-p");
-    for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
-      lines.push_back(fmt::format("{}: {}, {}, {} requests: {}", name, distribution_title(distribution),
-                                  dtype_name(distribution.dtype), options.requests,
-                                  info.exact ? "must pass" : "must be refuted"));
-    }
-  }
-  return lines;
-}
-
 template <>
 const Typed<CheckOutcome>& described() {
   static const auto type = choice<CheckOutcome>(outcome_names);

@@ -78,9 +78,6 @@ const Typed<KernelCheckReport>& described();
 /// Runs all checks. Throws Stopped after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);
 
-/// Returns one line for each test that `check_kernels` would run.
-std::vector<std::string> kernel_check_list(const KernelCheckOptions& options);
-
 std::string kernel_check_text(const KernelCheckReport& report);
 
 }  // namespace speclab

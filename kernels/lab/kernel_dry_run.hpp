@@ -12,16 +12,14 @@ namespace speclab {
 struct DryRunOptions {
   KernelSweep sweep;
   std::vector<BenchMethod> methods;  ///< each runs at the points of workloads that it supports
-  double memory_gib = 141;
-  std::string command;  ///< recorded in the report
+  std::string command;               ///< recorded in the report
 };
 
 /// Returns the reasons why a device would refuse a launch, in words; empty if it would not.
 std::vector<std::string> launch_problems(const simt::Launch& launch);
 
-/// Computes launches and bytes of every point and method, and runs small sizes in the emulator and compares
-/// them with the reference. `problems` counts launches beyond a device's limits, bytes beyond 64-bit
-/// arithmetic, and decisions that differ from the reference's.
+/// Computes launches and bytes of every point and method. `problems` counts launches beyond a device's limits
+/// and bytes beyond 64-bit arithmetic.
 DryRunReport kernel_dry_run(const DryRunOptions& options);
 
 }  // namespace speclab

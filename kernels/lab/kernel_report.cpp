@@ -14,8 +14,6 @@ namespace speclab {
 
 namespace {
 
-constexpr double gibi = 1073741824;
-
 using Cells = std::vector<Cell>;
 
 Cell three_digits(const std::optional<double>& value) { return measured_cell(value, 3); }
@@ -86,16 +84,13 @@ Cells measured_cells(const VerificationRow& row) {
 }
 
 std::vector<Table> verification_tables(const std::vector<VerificationRow>& rows) {
-  const Table empty{"verification-times",
-                    "Verification, medians",
-                    {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s",
-                     "% copy", "x baseline", "x wagner-exact", "x wagner-sigmoid", "TV"}};
+  const Table empty{
+      "verification-times",
+      "Verification, medians",
+      {"B", "gamma", "V", "dtype", "alpha", "cache", "method", "us", "p99 us", "MB", "GB/s", "% copy"}};
   return workload_tables(rows, empty, [](const VerificationRow& row, auto& cells) {
     if (row.kind == MethodKind::ceiling) return;
-    cells.push_back(joined(measured_cells(row),
-                           {three_digits(100 * row.of_copy), three_digits(row.times_baseline),
-                            three_digits(row.times_wagner_exact), three_digits(row.times_wagner_sigmoid),
-                            three_digits(row.total_variation)}));
+    cells.push_back(joined(measured_cells(row), {three_digits(100 * row.of_copy)}));
   });
 }
 
@@ -137,60 +132,16 @@ std::vector<Table> layout_tables(const std::vector<DryPoint>& points) {
   });
 }
 
-Table unfit_table(const std::vector<DryPoint>& points) {
-  Table table{
-      "unfit", "Left out: more than the assumed memory", {"B", "gamma", "V", "dtype", "alpha", "GiB"}};
-  for (const DryPoint& point : points) {
-    if (point.fits) continue;
-    table.rows.push_back(
-        joined(point_cells(point), {three_digits(static_cast<double>(point.device_bytes) / gibi)}));
-  }
-  return table;
-}
-
-std::vector<Table> emulated_tables(const std::vector<EmulatedRow>& rows) {
-  const Table empty{"emulated",
-                    "Run in the emulator, against the reference",
-                    {"method", "B", "gamma", "V", "dtype", "agreed", "within band", "different",
-                     "bytes loaded", "bytes counted", "loaded/counted"}};
-  return workload_tables(rows, empty, [](const EmulatedRow& row, auto& cells) {
-    const Cells counts = row.left_out
-                             ? Cells(6, text_cell("-"))
-                             : Cells{three_digits(row.agreed),
-                                     three_digits(row.within_band),
-                                     three_digits(row.different),
-                                     three_digits(static_cast<double>(row.loaded_bytes)),
-                                     three_digits(row.counted_bytes),
-                                     three_digits(static_cast<double>(row.loaded_bytes) / row.counted_bytes)};
-    const std::string name = row.method + (row.left_out ? ": left out: " + *row.left_out : "");
-    cells.push_back(joined(joined({text_cell(name)}, shape_cells(row)), counts));
-  });
-}
-
-Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::string>> facts,
-             std::vector<Table> tables, std::vector<std::string> notes) {
-  return {"speclab: the speed of verification kernels",
-          subtitle,
-          std::move(facts),
-          {{.id = "verification",
-            .title = "Verification",
-            .tables = std::move(tables),
-            .notes = std::move(notes)}}};
-}
-
 }  // namespace
 
-Page kernel_text(const KernelReport& report, std::size_t max_rows) {
-  const KernelDevice& device = report.device;
-  return page_of(
-      "measured beside what the device allows",
+KernelText kernel_text(const KernelReport& report, std::size_t max_rows) {
+  const GpuDevice& device = report.device;
+  return {
       {{"Version", "speclab " + report.version},
        {"Device",
-        fmt::format("{}, compute capability {}, {} multiprocessors, CUDA {} (driver: {})", device.name,
-                    device.capability, device.multiprocessors, device.runtime_cuda, device.driver_cuda)},
+        fmt::format("{}, compute capability {:.1f}, {} multiprocessors, CUDA {} (driver: {})", device.name,
+                    device.capability / 10.0, device.multiprocessors, device.runtime, device.driver)},
        {"Machine", report.machine},
-       {"Clocks before", report.clocks_before},
-       {"Clocks after", report.clocks_after},
        {"Command", report.command}},
       shown({verification_tables(report.verification),
              ceilings_tables(report.verification),
@@ -205,29 +156,20 @@ Page kernel_text(const KernelReport& report, std::size_t max_rows) {
        "read before. MB: bytes that the algorithm must move, counted, not measured. % copy: the rate of these "
        "bytes divided by that of the faster of two copies of the logits at the same size and cache mode. "
        "Bytes of traversal are expected values for rows of the same overlap, because its results do not say "
-       "which nodes it tried.",
-       "x columns: the time of that method divided by this one's. TV: total variation between the distribution of the first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
+       "which nodes it tried. \"skip verification\" accepts every draft."}};
 }
 
-Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
-  return page_of(
-      "a dry run: nothing was measured",
+KernelText kernel_text(const DryRunReport& report, std::size_t max_rows) {
+  return {
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
-      shown({layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)},
-            max_rows),
-      {fmt::format(
-           "Nothing was measured. {} configurations were checked, with {} problems. {} of {} points need "
-           "more than the assumed {} GiB and are left out.",
-           report.configurations, report.problems, report.left_out, report.points.size(),
-           report.assumed_memory_gib),
+      shown({layout_tables(report.points)}, max_rows),
+      {fmt::format("Nothing was measured. {} configurations of {} points were checked, with {} problems.",
+                   report.configurations, report.points.size(), report.problems),
        fmt::format(
            "MB moved are expected values. In chains each token is accepted independently with probability "
            "alpha. For trees they are means over {} simulated requests, by the rule in double, on rows of at "
            "most {} ids whose overlap is alpha.",
-           expected_requests, max_expected_ids),
-       "Bytes loaded: those that the emulator's threads load. Bytes counted: those that the algorithm must "
-       "read; caches serve the difference. Within band: the reference is so close to the other decision that "
-       "single precision may decide either way."});
+           expected_requests, max_expected_ids)}};
 }
 
 std::string kernel_csv(const KernelReport& report) {

@@ -55,8 +55,8 @@ const Typed<KernelReportKind>& described() {
 
 SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype, workload);
 SPECLAB_RESULT(BenchOutcome, "outcome", accepted, rejecting, tried, refused, refusing, returned, leaves);
-SPECLAB_RESULT(KernelDevice, "device", name, capability, multiprocessors, memory_bytes, l2_bytes,
-               highest_clock_mhz, highest_memory_clock_mhz, driver_cuda, runtime_cuda);
+SPECLAB_RESULT(GpuDevice, "device", name, capability, multiprocessors, memory_bytes, l2_bytes, clock_mhz,
+               memory_clock_mhz, driver, runtime);
 SPECLAB_RESULT(LeftOut, "left out", size, method, why);
 SPECLAB_RESULT(LaunchRow, "launch", kernel, blocks, threads, cluster, dynamic_shared, early);
 SPECLAB_RESULT(MethodLayout, "method", method, left_out, launches, expected, workspace_bytes, bytes_read,
@@ -65,29 +65,13 @@ SPECLAB_RESULT(KernelReportHead, "head", suite, kind, version, command);
 
 SPECLAB_DERIVED_RESULT(KernelPoint, BenchShape, "size", alpha);
 
-template <>
-const Typed<VerificationRow>& described() {
-  static const auto type = result_object<VerificationRow>(
-      "verification",
-      {SPECLAB_FIELDS(VerificationRow, realised_alpha, accepted, cache, method, kind, repetitions, median_us,
-                      p99_us, draws, fastest_draw_us, slowest_draw_us, marginal_us, clock_mhz, bytes,
-                      gb_per_s, of_copy, times_baseline),
-       {"times_wagner-exact", &VerificationRow::times_wagner_exact},
-       {"times_wagner-sigmoid", &VerificationRow::times_wagner_sigmoid},
-       {"total_variation", &VerificationRow::total_variation},
-       {"compared", &VerificationRow::compared},
-       {"different", &VerificationRow::different}},
-      inherited<VerificationRow>(described<KernelPoint>()));
-  return type;
-}
-
-SPECLAB_DERIVED_RESULT(DryPoint, KernelPoint, "point", tensor_bytes, device_bytes, past_32_bits, fits,
-                       methods);
-SPECLAB_DERIVED_RESULT(EmulatedRow, BenchShape, "emulated", method, left_out, loaded_bytes, counted_bytes,
-                       agreed, within_band, different);
-SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine, device, clocks_before,
-                       clocks_after, repetitions, verification, left_out, partial, failures);
-SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib, points,
-                       emulated, configurations, left_out, problems);
+SPECLAB_DERIVED_RESULT(VerificationRow, KernelPoint, "verification", realised_alpha, accepted, cache, method,
+                       kind, repetitions, median_us, p99_us, draws, fastest_draw_us, slowest_draw_us,
+                       marginal_us, clock_mhz, bytes, gb_per_s, of_copy, compared, different);
+SPECLAB_DERIVED_RESULT(DryPoint, KernelPoint, "point", methods);
+SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine, device, repetitions,
+                       verification, left_out, partial, failures);
+SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", points, configurations,
+                       problems);
 
 }  // namespace speclab

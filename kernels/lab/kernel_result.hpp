@@ -9,6 +9,7 @@
 
 #include "experiments/base/format/fields.hpp"
 #include "kernels/bench/measure.hpp"
+#include "kernels/gpu/device.hpp"
 
 namespace speclab {
 
@@ -45,15 +46,8 @@ struct VerificationRow : KernelPoint {
   double bytes = 0;                   ///< bytes that the method has to move
   double gb_per_s = 0;                ///< rate of these bytes
   double of_copy = 0;  ///< that rate, divided by the rate of the faster of two copies of the logits
-  /// Speedups: the time of another method (baseline, wagner-exact, wagner-sigmoid) divided by this one's;
-  /// empty for ceilings.
-  std::optional<double> times_baseline;
-  std::optional<double> times_wagner_exact;
-  std::optional<double> times_wagner_sigmoid;
-  /// Total variation between the first token and the target; empty if unknown.
-  std::optional<double> total_variation;
-  int compared = 0;   ///< requests whose decisions were compared with the reference
-  int different = 0;  ///< requests whose decisions differ by more than single precision's error
+  int compared = 0;    ///< requests whose decisions were compared with the reference
+  int different = 0;   ///< requests whose decisions differ by more than single precision's error
 };
 
 /// A size or a method that was not measured, with the reason.
@@ -61,18 +55,6 @@ struct LeftOut {
   std::string size;
   std::string method;
   std::string why;
-};
-
-struct KernelDevice {
-  std::string name;
-  std::string capability;
-  int multiprocessors = 0;
-  std::size_t memory_bytes = 0;
-  std::size_t l2_bytes = 0;
-  int highest_clock_mhz = 0;
-  int highest_memory_clock_mhz = 0;
-  std::string driver_cuda;
-  std::string runtime_cuda;
 };
 
 /// The kind of result that a file holds.
@@ -89,9 +71,7 @@ const Typed<VerificationRow>& described();
 
 struct KernelReport : KernelReportHead {
   std::string machine;
-  KernelDevice device;
-  std::string clocks_before;
-  std::string clocks_after;
+  GpuDevice device;
   int repetitions = 0;
   std::vector<VerificationRow> verification;
   std::vector<LeftOut> left_out;
@@ -133,30 +113,12 @@ struct MethodLayout {
 };
 
 struct DryPoint : KernelPoint {
-  std::uint64_t tensor_bytes = 0;
-  std::uint64_t device_bytes = 0;
-  bool past_32_bits = false;  ///< whether the target's logits have more elements than 32 bits can count
-  bool fits = false;          ///< whether it fits into the assumed memory
   std::vector<MethodLayout> methods;
 };
 
-/// A small batch that the emulator ran; or the reason why its method is left out.
-struct EmulatedRow : BenchShape {
-  std::string method;
-  std::optional<std::string> left_out;
-  std::uint64_t loaded_bytes = 0;
-  double counted_bytes = 0;
-  int agreed = 0;
-  int within_band = 0;  ///< decisions that single precision may make either way
-  int different = 0;
-};
-
 struct DryRunReport : KernelReportHead {
-  double assumed_memory_gib = 0;
   std::vector<DryPoint> points;
-  std::vector<EmulatedRow> emulated;
   std::size_t configurations = 0;
-  std::size_t left_out = 0;  ///< points that do not fit
   std::size_t problems = 0;
 };
 template <>

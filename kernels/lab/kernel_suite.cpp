@@ -12,44 +12,17 @@
 
 #include "analysis/statistics/medians.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/base/support/child_process.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
 #include "experiments/base/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/lab/expected_walks.hpp"
+#include "kernels/lab/made_overlap.hpp"
 
 namespace speclab {
 
 namespace {
-
-constexpr const char* unknown = "unknown";
-
-/// Returns nvidia-smi's report of the current clocks; the CUDA runtime knows only the highest.
-std::string clock_state() {
-  const auto finished = run_child_process(
-      {"nvidia-smi",
-       "--query-gpu=name,driver_version,clocks.current.sm,clocks.current.memory,clocks.max.sm,"
-       "clocks.max.memory,temperature.gpu,power.draw",
-       "--format=csv"});
-  if (!finished || finished->status != 0) return unknown;
-  std::string text = finished->out;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
-KernelDevice described(const GpuDevice& device) {
-  return {.name = device.name,
-          .capability = fmt::format("{}.{}", device.capability / 10, device.capability % 10),
-          .multiprocessors = device.multiprocessors,
-          .memory_bytes = device.memory_bytes,
-          .l2_bytes = device.l2_bytes,
-          .highest_clock_mhz = device.clock_mhz,
-          .highest_memory_clock_mhz = device.memory_clock_mhz,
-          .driver_cuda = device.driver,
-          .runtime_cuda = device.runtime};
-}
 
 double median_of(const BenchMeasurement& measured, const std::string& name) {
   const BenchTimes* const times = find_named(measured.times, name);
@@ -110,13 +83,11 @@ double nearest_rank(std::vector<double> values, double share) {
 }
 
 std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
-                                               const BenchMeasurement& measured,
-                                               const MadeDistributions& distributions) {
+                                               const BenchMeasurement& measured, double realised_alpha) {
   constexpr double micro = 1e6;
   const double copy_seconds =
       std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
   const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
-  const KernelWorkloadInfo& workload = info_of(point.workload);
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
     const BenchMethod* const method = find_named(task.methods, times.name);
@@ -124,7 +95,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
     static_cast<KernelPoint&>(row) = point;
-    row.realised_alpha = distributions.overlap;
+    row.realised_alpha = realised_alpha;
     row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
     row.method = times.name;
     row.kind = method != nullptr ? MethodKind::implementation
@@ -146,17 +117,9 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.gb_per_s = row.bytes / seconds / 1e9;
     row.of_copy = row.bytes / seconds / copy_rate;
     if (row.kind == MethodKind::ceiling) continue;
-    row.times_baseline = median_of(measured, "baseline") / seconds;
-    row.times_wagner_exact = median_of(measured, "wagner-exact") / seconds;
-    row.times_wagner_sigmoid = median_of(measured, "wagner-sigmoid") / seconds;
     row.accepted = method != nullptr ? times.outcome.accepted : draft_plan(point).tree.depth();
     row.compared = times.decisions.requests;
     row.different = times.decisions.different;
-    if (method == nullptr) {
-      row.total_variation = distributions.draft_distance;
-    } else if (method->of_chains && workload.filters == Filters{}) {
-      row.total_variation = output_distance(*method->of_chains, distributions);
-    }
   }
   return rows;
 }
@@ -174,8 +137,7 @@ class KernelSuite {
     report_.version = version_string();
     report_.machine = machine_description();
     report_.command = options.command;
-    report_.device = described(device_);
-    report_.clocks_before = clock_state();
+    report_.device = device_;
     report_.repetitions = options.repetitions;
   }
 
@@ -187,7 +149,6 @@ class KernelSuite {
       report_.partial = true;
       break;
     }
-    report_.clocks_after = clock_state();
     return std::move(report_);
   }
 
@@ -233,12 +194,10 @@ class KernelSuite {
       return;
     }
     const auto [made, added] = made_.try_emplace({point.workload, point.vocab, point.dtype, point.alpha});
-    auto& [noise, distributions] = made->second;
+    auto& [noise, realised_alpha] = made->second;
     if (added) noise = noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
     task.logits.noise = noise;
-    if (added) {
-      distributions = made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{});
-    }
+    if (added) realised_alpha = made_overlap(task.logits, point.vocab, point.dtype, workload.filters);
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
@@ -262,7 +221,7 @@ class KernelSuite {
           times.outcome = expectations_.at(*method, point);
           times.outcome.accepted = accepted;
         }
-        for (VerificationRow& row : verification_rows(point, task, measured, distributions)) {
+        for (VerificationRow& row : verification_rows(point, task, measured, realised_alpha)) {
           if (row.different > 0) {
             ++report_.failures;
             leave_out(point, row.method.c_str(),
@@ -287,10 +246,9 @@ class KernelSuite {
   Progress progress_;
   KernelReport report_;
   Expectations expectations_;
-  /// The noise and the distributions of made-up logits, by workload, vocabulary, format and alpha; they take
-  /// a moment to compute.
-  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, MadeDistributions>>
-      made_;
+  /// The noise and the overlap of made-up logits, by workload, vocabulary, format and alpha; they take a
+  /// moment to compute.
+  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, double>> made_;
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "kernels/lab/kernel_result.hpp"
 #include "kernels/lab/kernel_sweep.hpp"
-#include "kernels/lab/made_overlap.hpp"
 
 namespace speclab {
 
@@ -24,10 +23,10 @@ struct KernelSuiteOptions {
 /// are left out with call, file and line, and counted as failures.
 KernelReport run_kernel_suite(const KernelSuiteOptions& options);
 
-/// Returns the rows of one measurement, from the times that `run_kernel_suite` got from the GPU.
+/// Returns the rows of one measurement, from the times that `run_kernel_suite` got from the GPU and the
+/// overlap of the rows that it made up.
 std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
-                                               const BenchMeasurement& measured,
-                                               const MadeDistributions& distributions);
+                                               const BenchMeasurement& measured, double realised_alpha);
 
 /// Pools measurements of batches with few requests and different seeds (at least one) into one: repetitions
 /// are pooled, outcomes and marginal times averaged, decisions added up, and the lowest clock taken. In such

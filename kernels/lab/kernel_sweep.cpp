@@ -74,16 +74,6 @@ void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points)
   }
 }
 
-std::vector<BenchShape> all_sizes(KernelWorkload workload) {
-  std::vector<BenchShape> sizes;
-  for (const std::int32_t vocab : vocab_axis) {
-    for (const std::int32_t gamma : info_of(workload).gammas) {
-      for (const std::int32_t requests : request_axis) sizes.push_back({requests, gamma, vocab, Dtype::bf16});
-    }
-  }
-  return sizes;
-}
-
 }  // namespace
 
 std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
@@ -95,7 +85,6 @@ std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
     }
     const std::int32_t gamma = info_of(workload).centre_gamma;
     std::vector<BenchShape> sizes = sweep.sizes;
-    if (sweep.kind == SweepKind::full) sizes = all_sizes(workload);
     if (sweep.kind == SweepKind::fast) {
       sizes = {{1, gamma, 32000, Dtype::bf16}, {32, gamma, 128256, Dtype::bf16}};
     }

@@ -13,7 +13,6 @@ namespace speclab {
 enum class SweepKind {
   axes,  ///< along each axis through a centre, and the corners
   fast,  ///< two sizes
-  full,  ///< all combinations
   given  ///< the sizes in `sizes`
 };
 

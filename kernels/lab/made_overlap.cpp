@@ -6,15 +6,13 @@
 
 #include "core/distribution/divergence.hpp"
 #include "core/distribution/transforms.hpp"
-#include "kernels/verify/fused_distribution.hpp"
-#include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
 
 namespace {
 
 /// Returns the number of rows from which the noise is chosen; peaked rows differ more from one another.
-/// Distances are measured on the rows after them.
+/// Overlaps are measured on the rows after them.
 std::int64_t tuned_rows(const MadeLogits& how) { return how.spread > MadeLogits{}.spread ? 8 : 2; }
 constexpr std::int64_t judged_rows = 4;
 
@@ -86,59 +84,14 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const 
   return static_cast<float>((low + high) / 2);
 }
 
-namespace {
-
-/// Returns the total variation between the target and the distribution of one token that our kernels emit,
-/// with every rounding.
-double fused_distance(const MadeRows& rows) {
-  const auto vocab = static_cast<std::int32_t>(rows.target.size());
-  // The logits are rounded to their format, so that single precision holds them.
-  const std::vector<float> target(rows.target_logits.begin(), rows.target_logits.end());
-  const std::vector<float> draft(rows.draft_logits.begin(), rows.draft_logits.end());
-  VerifyBatch batch;
-  batch.requests = 1;
-  batch.gamma = 1;
-  batch.vocab = vocab;
-  batch.target = {target.data(), Dtype::f32, vocab, vocab};
-  batch.draft = {draft.data(), Dtype::f32, vocab, vocab};
-  return total_variation(row_of(fused_token_distribution(batch, 0, 0)), row_of(rows.target));
-}
-
-}  // namespace
-
-MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const MadeLogits& how,
-                                     std::int32_t vocab, Dtype dtype, const VerifyRule& rule) {
-  MadeDistributions distributions;
-  const bool plain = !workload.branches && workload.filters == Filters{};
+double made_overlap(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const Filters& filters) {
+  double sum = 0;
   const std::int64_t first = tuned_rows(how);
   for (std::int64_t row = first; row < first + judged_rows; ++row) {
-    const MadeRows rows = made_rows(how, row, vocab, dtype, workload.filters);
-    constexpr double share = 1.0 / static_cast<double>(judged_rows);
-    const double common = overlap(row_of(rows.target), row_of(rows.draft));
-    distributions.overlap += share * common;
-    const auto likeliest =
-        static_cast<std::size_t>(std::max_element(rows.draft.begin(), rows.draft.end()) - rows.draft.begin());
-    distributions.draft_distance += share * (1 - (workload.chosen ? rows.target[likeliest] : common));
-    if (!plain) continue;
-    distributions.fused_distance += share * fused_distance(rows);
-    distributions.sigmoid_distance += share * sigmoid_total_variation(rows.target_logits, rows.draft_logits,
-                                                                      rule.sigmoid_alpha, rule.sigmoid_beta);
+    const MadeRows rows = made_rows(how, row, vocab, dtype, filters);
+    sum += overlap(row_of(rows.target), row_of(rows.draft));
   }
-  return distributions;
-}
-
-std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions) {
-  switch (implementation) {
-    case Implementation::fused:
-    case Implementation::cluster:
-      return distributions.fused_distance;
-    case Implementation::wagner_sigmoid:
-      return distributions.sigmoid_distance;
-    case Implementation::baseline:
-    case Implementation::wagner_exact:
-      break;
-  }
-  return std::nullopt;
+  return sum / static_cast<double>(judged_rows);
 }
 
 }  // namespace speclab

@@ -1,14 +1,11 @@
-// Computes distributions from made-up logits: how much target and draft overlap, and how far outputs are from
-// the target.
+// Computes rows of probabilities from made-up logits, and how much those of target and draft overlap.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "kernels/bench/kernel_workload.hpp"
 #include "kernels/bench/made_logits.hpp"
-#include "kernels/verify/implementation.hpp"
 
 namespace speclab {
 
@@ -34,22 +31,7 @@ MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, 
 /// bisection, before rounding; 0 if filters leave less. alpha is in (0, 1).
 float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters = {});
 
-/// Distances of the first token's distribution: means over rows on which the noise was not tuned.
-struct MadeDistributions {
-  double overlap = 0;  ///< the resulting acceptance rate
-  /// Total variation between the target and the output: of our kernels, because of single precision, and of
-  /// the sigmoid approximation, applied to logits as they are. For chains without filters; else 0.
-  double fused_distance = 0;
-  double sigmoid_distance = 0;
-  /// Total variation between the target and the first drafted token, drawn or chosen, without verification.
-  double draft_distance = 0;
-};
-
-MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const MadeLogits& how,
-                                     std::int32_t vocab, Dtype dtype, const VerifyRule& rule);
-
-/// Returns the total variation of an implementation's output on chains without filters; nothing for the exact
-/// programs of others, whose rounding has not been worked out.
-std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions);
+/// Returns the mean overlap of rows on which the noise was not tuned: the resulting acceptance rate.
+double made_overlap(const MadeLogits& how, std::int32_t vocab, Dtype dtype, const Filters& filters);
 
 }  // namespace speclab

@@ -8,7 +8,6 @@
 #include "core/rules/block.hpp"
 #include "kernels/verify/filters.hpp"
 #include "kernels/verify/margin_random_source.hpp"
-#include "kernels/verify/sigmoid_distribution.hpp"
 
 namespace speclab {
 
@@ -210,6 +209,16 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
         std::min(verdict.margin, filter_margin(batch, static_cast<std::int64_t>(request), verdict.accepted));
   }
   return verdicts;
+}
+
+std::vector<double> sigmoid_weights(std::span<const double> logits, double alpha, double beta) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> weights;
+  for (const double logit : logits) {
+    weights.push_back(logit < infinity ? 1 / (1 + std::exp(-(logit - alpha) / (beta - alpha)))
+                                       : std::numeric_limits<double>::quiet_NaN());
+  }
+  return weights;
 }
 
 std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {

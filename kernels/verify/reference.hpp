@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "kernels/verify/verify_batch.hpp"
@@ -22,6 +23,10 @@ struct ReferenceVerdict {
 /// Returns the verdict of every request of a batch in host memory; does not write the batch's outputs. Only
 /// kernels compute flags.
 std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
+
+/// Returns p_hat = sigma((z - alpha) / (beta - alpha)) for each logit z (Wagner et al. 2024, Eq. 5); NaN for
+/// NaN and +inf.
+std::vector<double> sigmoid_weights(std::span<const double> logits, double alpha, double beta);
 
 /// Returns the verdicts of the sigmoid approximation (Wagner et al. 2024, section 3.2.2): token verification
 /// by p_hat and q_hat as they are, which are no probabilities. Margins of categorical draws are weights of

@@ -1,7 +1,8 @@
 // The sigmoid approximation of Wagner et al. 2024, section 3.2.2. It differs from their exact program in that
 // there is no softmax: the kernel over tiles reads logits z and uses sigma((z - alpha) / (beta - alpha)) (Eq.
 // 5) in place of probabilities. 5 launches. The output does not have the target's distribution
-// (sigmoid_distribution.hpp computes how far off it is). Temperatures and cut-offs are not supported.
+// (tests/kernels/verify/sigmoid_test.cpp computes how far off it is). Temperatures and cut-offs are not
+// supported.
 //
 // The paper does not say from what the bonus token is drawn. Its program adapts the one that takes the row of
 // p at position gamma (transformers' `_speculative_sampling`), so here it is drawn from p_hat of that row,

@@ -23,7 +23,6 @@
 #include "experiments/results/result_rows.hpp"
 #include "experiments/results/result_section.hpp"
 #include "experiments/run/run_config.hpp"
-#include "experiments/shards/shard_run.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "python/bindings/bind.hpp"
@@ -63,30 +62,6 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
   result.timings.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.timings.machine = machine_description();
   return result;
-}
-
-/// Returns true if the shard is complete.
-bool run_one_shard(const ConfigText& text, const std::string& folder, int index, int count, int threads) {
-  const auto config = with_sections(read_config(text));
-  Watch watch;
-  return watch.run(threads, [&] {
-    const ThreadLimit limit(threads);
-    return about(text, [&] {
-      refuse_unwritable(folder);
-      return run_shard(*config, {.folder = folder,
-                                 .shard = {index, count},
-                                 .command = "speclab.sweep(...)",
-                                 .control_for = [&](std::uint64_t total) { return watch.control(total); }});
-    });
-  });
-}
-
-RunResult merge(const std::string& folder) {
-  Watch watch;
-  RunResult merged = watch.run(
-      [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
-  hold_cells(merged);
-  return merged;
 }
 
 /// Reads a result; `timings` is the text of timings.json, or empty.
@@ -198,9 +173,6 @@ void bind_configs(nb::module_& module) {
   module.def("column_name", &column_name, nb::arg("path"));
   module.def("measured_column", &measured_column, nb::arg("name"));
   module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
-  module.def("run_shard", &run_one_shard, nb::arg("config"), nb::arg("folder"), nb::arg("index"),
-             nb::arg("count"), nb::arg("threads"));
-  module.def("merge", &merge, nb::arg("folder"));
   module.def("read_result", &read_back, nb::arg("text"), nb::arg("timings"));
   module.def("exact", &exact, nb::arg("config"), nb::arg("simulation"), nb::arg("threads"));
   module.def("check_config", &check, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());

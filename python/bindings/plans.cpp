@@ -37,8 +37,6 @@ nb::tuple plan(const std::string& name, const Words& words) {
 
 }  // namespace
 
-void bind_plans(nb::module_& module) {
-  module.def("plan", &plan, nb::arg("way"), nb::arg("words"));
-}
+void bind_plans(nb::module_& module) { module.def("plan", &plan, nb::arg("way"), nb::arg("words")); }
 
 }  // namespace speclab::python

@@ -4,7 +4,7 @@
   same names do; a config is a dict or a file;
 - your own rule, drafter or gamma policy, as a function: `prove`, `compare_rules`, `simulate`;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
+- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `flips`; a serving engine: `audit`, `audit_greedy`,
   `audit_pair`;
 - a server under load: `serve`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
@@ -21,7 +21,7 @@ from ._plan import plan
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
-from ._greedy import Flips, GreedyCheck, GreedyRounds, flips, greedy_check, greedy_rounds
+from ._greedy import Flips, GreedyCheck, flips, greedy_check
 from ._optimum import Optimum, optimum
 from ._proofs import Counterexample, Proof, RuleComparison, compare_rules, prove
 from ._simulate import Simulation, sample, simulate
@@ -59,7 +59,6 @@ __all__ = [
     "Flips",
     "GreedyAudit",
     "GreedyCheck",
-    "GreedyRounds",
     "Interval",
     "LoadPlan",
     "OptimalGamma",
@@ -87,7 +86,6 @@ __all__ = [
     "expected_tokens",
     "flips",
     "greedy_check",
-    "greedy_rounds",
     "hf",
     "law",
     "models",

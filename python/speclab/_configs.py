@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
-from concurrent.futures import Executor
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 from . import _core
 from ._arrays import integer, utf8
@@ -55,26 +52,11 @@ def run(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> 
         return Result(_core.run(text, threads, report))
 
 
-def sweep(
-    config: ConfigLike,
-    *,
-    threads: int = 0,
-    progress: Progress = False,
-    executor: Optional[Executor] = None,
-    shards: Optional[int] = None,
-    folder: Union[str, "os.PathLike[str]", None] = None,
-) -> Result:
+def sweep(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -> Result:
     """Runs a config over the grid of its "sweep", as `speclab sweep` does; otherwise like `run`.
 
     Args:
-        config, threads, progress: as in `run`. With an executor, `threads` counts per shard (0: one), and `progress` counts
-            shards.
-        executor: runs the shards (parts of the grid): any object with the `submit` of `concurrent.futures.Executor`. Its
-            workers need this package, access to `folder`, and in their working folder the files that the config names. The
-            result has the same bytes.
-        shards: number of parts of equal cost for the executor; default: four per core of this machine.
-        folder: folder where shards store finished work; after a failure the same call continues from it. Default: a
-            temporary folder, which is removed at the end.
+        config, threads, progress: as in `run`.
 
     Raises:
         ConfigError: the config has no "sweep".
@@ -83,49 +65,9 @@ def sweep(
     >>> [cell["set"]["/gamma"] for cell in grid.cells]
     [1, 3, 5]
     """
-    result_of = _read(config)
-    if result_of.get("sweep") is None:
+    if _read(config).get("sweep") is None:
         raise ConfigError('/sweep: missing; it lists values by path, for example {"/gamma": [1, 3, 5]}', "/sweep")
-    if executor is None:
-        if shards is not None or folder is not None:
-            raise ValueError("shards and folder: these need an executor; give executor=")
-        return run(config, threads=threads, progress=progress)
-    threads = integer(threads, "threads", 0, 4096)
-    shards = 4 * (os.cpu_count() or 1) if shards is None else integer(shards, "shards", 1, 100_000)
-    with contextlib.ExitStack() as stack:
-        if folder is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-"))
-        folder = os.path.abspath(folder)
-        report = stack.enter_context(reporter(progress, "shards"))
-        _run_shards(executor, config, folder, shards, threads or 1, report)
-        return Result(_core.merge(folder))
-
-
-def _run_shards(executor: Executor, config: ConfigLike, folder: str, shards: int, threads: int, report: Any) -> None:
-    futures = [executor.submit(_run_shard, config, folder, index + 1, shards, threads) for index in range(shards)]
-    try:
-        for done, future in enumerate(futures):
-            future.result()
-            if report is not None:
-                report(done + 1, shards)
-    except BaseException:
-        _end(futures)
-        raise
-
-
-def _end(futures: list[Any]) -> None:
-    """Waits until no shard writes into the folder any more."""
-    for future in futures:
-        future.cancel()
-    for future in futures:
-        with contextlib.suppress(Exception):  # only the first error is reported
-            future.result()
-
-
-def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads: int) -> None:
-    """Runs one shard in a worker. It is a module-level function, so that it can be pickled."""
-    if not _core.run_shard(config_text(config), folder, index, count, threads):
-        raise RuntimeError(f"shard {index} of {count} was stopped early")
+    return run(config, threads=threads, progress=progress)
 
 
 def _read(config: ConfigLike) -> Mapping[str, Any]:

@@ -50,58 +50,6 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
 
 
 @dataclass(frozen=True)
-class GreedyRounds:
-    """Result of `greedy_rounds`: the rounds of one text at temperature 0 when rounding changes the draft's proposals."""
-
-    rounds: float  #: mean target steps of the text
-    deviation: float  #: their standard deviation between runs
-    tokens_per_target_step: float  #: tokens divided by mean rounds
-    step_deviation: float  #: standard deviation of tokens per target step between runs, to first order
-
-
-def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
-    """Target steps that one text takes at temperature 0, and how they vary between runs, when rounding moves the draft's logits.
-
-    The draft proposes the text's token y if y's logit exceeds all others: with probability P(Z < margin / noise),
-    independently in each row. Each row is drafted at most once, so the distribution of the number of rounds can be computed
-    exactly, from the end of the text to its beginning.
-
-    Args:
-        margins: the draft's logit of the text's token minus the largest other logit, for each row; negative if it proposes
-            another token.
-        noise: standard deviation of that difference between runs, in logits; 0: none.
-        gamma: drafted tokens per round.
-
-    >>> greedy_rounds([5, 5, -5, 5, 5, 5], 0, gamma=2).rounds
-    2.0
-    >>> found = greedy_rounds([.05] * 1000, .1, gamma=4)
-    >>> round(found.tokens_per_target_step, 3), round(found.step_deviation, 3)
-    (2.725, 0.081)
-    """
-    row = _floats(margins, "margins")
-    scale = number(noise, "noise", 0, 1e300)
-    drafted = integer(gamma, "gamma", 1, 64)
-    kept = 1 - _flip_probabilities(row, scale)
-    mean = np.zeros(len(row) + 1)
-    square = np.zeros(len(row) + 1)
-    for start in range(len(row) - 1, -1, -1):
-        survived = 1.0
-        for accepted in range(drafted + 1):
-            end = min(start + accepted + 1, len(row))
-            # The end of the text ends the last round; in a complete round the next token is the bonus.
-            last = accepted == drafted or start + accepted >= len(row)
-            share = survived if last else survived * (1 - kept[start + accepted])
-            mean[start] += share * (1 + mean[end])
-            square[start] += share * (1 + 2 * mean[end] + square[end])
-            if last:
-                break
-            survived *= kept[start + accepted]
-    rounds = float(mean[0])
-    deviation = math.sqrt(max(0.0, float(square[0]) - rounds**2))
-    return GreedyRounds(rounds, deviation, len(row) / rounds, len(row) / rounds**2 * deviation)
-
-
-@dataclass(frozen=True)
 class GreedyCheck:
     """Result of `greedy_check`: whether rounding explains how texts differ at temperature 0."""
 
@@ -167,20 +115,13 @@ def greedy_check(
     return GreedyCheck(p >= alarm, p, far, many, expected, len(first), needed)
 
 
-def _floats(value: ArrayLike, name: str, empty: bool = False) -> Floats:
+def _gaps(value: ArrayLike, name: str, empty: bool = False) -> Floats:
     array = array_of(value, name)
     if array.ndim != 1 or (array.size == 0 and not empty):
         raise ValueError(f"{name}: shape {array.shape}; expected [rows]")
     row = np.asarray(array, dtype=np.float64)
-    if np.isnan(row).any():
-        raise ValueError(f"{name}: holds NaN at {int(np.flatnonzero(np.isnan(row))[0])}")
-    return row
-
-
-def _gaps(value: ArrayLike, name: str, empty: bool = False) -> Floats:
-    row = _floats(value, name, empty)
-    if (row < 0).any():
-        at = int(np.flatnonzero(row < 0)[0])
+    if not (row >= 0).all():
+        at = int(np.flatnonzero(~(row >= 0))[0])
         raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit minus another, at least 0")
     return row
 

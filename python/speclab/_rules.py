@@ -15,24 +15,27 @@ from ._arrays import integer
 RuleLike = Union[str, Mapping[str, Any], Callable[..., tuple[int, int]], "Rule"]
 
 
-class Rule:
-    """A rule written in Python, with the properties given to `speclab.rule`."""
+class _Written:
+    """A function of the user with its name in results."""
 
-    def __init__(
-        self, function: Callable[..., tuple[int, int]], name: str, plain: Callable[[Any], Any] | None, drafts: int, tree: list[int]
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self.name = name
-        self.plain = plain
-        self.drafts = drafts
-        self.tree = tree
 
-    def __call__(self, *arguments: Any) -> tuple[int, int]:
+    def __call__(self, *arguments: Any) -> Any:
         return self._function(*arguments)
 
     def __repr__(self) -> str:
-        return f"<speclab rule {self.name}>"
+        return f"<speclab {type(self).__name__.lower()} {self.name}>"
+
+
+class Rule(_Written):
+    """A rule written in Python, with the properties given to `speclab.rule`."""
+
+    plain: Callable[[Any], Any] | None = None
+    drafts = 1
+    tree: Sequence[int] = ()
 
 
 def rule(
@@ -76,7 +79,9 @@ def rule(
     def wrap(function: Callable[..., tuple[int, int]]) -> Rule:
         if not callable(function):
             raise TypeError(f"rule: expected a function, not {type(function).__name__}")
-        return Rule(function, name or str(getattr(function, "__name__", "rule")), plain, drafts, parents)
+        made = Rule(function, name or str(getattr(function, "__name__", "rule")))
+        made.plain, made.drafts, made.tree = plain, drafts, parents
+        return made
 
     return wrap
 
@@ -100,19 +105,8 @@ def _named(name: str) -> _core.Rule:
 Policy = Callable[[tuple[int, ...], Any], bool]
 
 
-class Drafter:
+class Drafter(_Written):
     """A drafter written in Python, made by `drafter`; it replaces a draft's rows."""
-
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
-        functools.update_wrapper(self, function)
-        self._function = function
-        self.name = name
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
-
-    def __repr__(self) -> str:
-        return f"<speclab drafter {self.name}>"
 
 
 def drafter(function: Callable[..., Any]) -> Drafter:

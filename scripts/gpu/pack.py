@@ -5,7 +5,7 @@ needs a driver, Python, and C and C++ libraries as new as those that this script
     scripts/gpu/pack.py BUILD ARCHIVE        e.g. scripts/gpu/pack.py build/cuda out/gpu.tar.gz
     there: tar xf gpu.tar.gz && cd speclab-gpu && scripts/gpu/run.py check && scripts/gpu/run.py measure
 
-Exit codes: 0; 1 the archive is larger than --most-mib; 2 something is not built, or wrong options.
+Exit codes: 0; 1 the archive is larger than --max-mib; 2 something is not built, or wrong options.
 """
 import argparse
 import re
@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/verify_trees_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
+PROGRAMS = ["bin/speclab", "tests/verify_trees_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
 LIBRARY = "kernels/libspeclab_kernels.so"
 SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "kernels/python/speclab_kernels", "scripts/verify_methods"]
 # The C and C++ libraries come from the GPU machine: this machine's may need a newer C library than the
@@ -79,7 +79,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
     parser.add_argument("archive", type=Path)
-    parser.add_argument("--most-mib", type=float, default=55)
+    parser.add_argument("--max-mib", type=float, default=55)
     parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="also pack the folder that scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
     options = parser.parse_args()
     if options.rivals and not (options.rivals / "versions.json").is_file():

@@ -155,8 +155,7 @@ class Session:
 
 def check(session):
     speclab = session.program("bin/speclab")
-    steps = [("verify-plain", [session.program("tests/verify_plain_gpu")], 60),
-             ("c-api", [session.program("tests/c_api_on_device")], 60),
+    steps = [("c-api", [session.program("tests/c_api_on_device")], 60),
              ("verify-trees", [session.program("tests/verify_trees_gpu")], 90),
              ("simulation", [session.program("tests/simulate_gpu")], 120),
              ("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 150)]

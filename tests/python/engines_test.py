@@ -18,7 +18,7 @@ import pytest
 import speclab
 from speclab import _core
 from speclab._configs import config_text
-from speclab.engines import _acceptance, _audit, _process, engine_of, litgpt, names
+from speclab.engines import _acceptance, _audit, _pairs, _process, engine_of, litgpt, names
 from speclab.engines._table_models import write_models
 from this_python import environment, installed
 
@@ -245,6 +245,23 @@ def test_tokens_on_a_pair_are_those_of_the_engines_rule(tmp_path):
         assert row["possible"]["block"]["value"] == pytest.approx(_acceptance.tokens_per_step("block", target, draft, 3, 2000, 0, True), rel=1e-3)
     (row,) = on_pair(toy(tmp_path, "accept all"), temperature=1, sequences=50).rows
     assert row["like"] == [] and row["left"] < 0
+
+
+def test_lossless_schemes_on_other_models_are_simulated():
+    """With rows that are equal in every context a round emits (1 - a^4) / (1 - a) tokens, where a is the scheme's acceptance. The interval of each estimate is
+    widened to 5.1 times its half-width, 10 standard errors."""
+    models = {"target": {"kind": "zipf", "vocab": 8}, "draft": {"kind": "zipf", "vocab": 8, "exponent": 0.4, "reversed": True}}
+    p, q = (speclab.models.from_config(models[side])([]) for side in ("target", "draft"))
+    acceptance = {"Σ p q": p @ q, "p(argmax q)": p[q.argmax()], "Σ min(p, q)": np.minimum(p, q).sum()}
+    assert q.argmax() != p.argmax() and len(set(np.round(list(acceptance.values()), 2))) == 3
+    found = _pairs._possible({"models": models, "simulation": {"prompt": [0]}}, 3, 1.0, 100, 400, 1)
+    assert list(found) == list(_acceptance.SCHEMES)
+    for scheme, a in acceptance.items():
+        assert found[scheme]["value"] == pytest.approx((1 - a**4) / (1 - a), abs=5.1 * _pairs._half(found[scheme]))
+    assert found["block"]["value"] > found["Σ min(p, q)"]["value"]
+    # With as many likely tokens as there are, the cut leaves the token rule's drafts as they were.
+    whole = _pairs._simulated({"models": models, "simulation": {"prompt": [0]}}, 3, 1.0, 100, 400, 1, "token", {"temperature": 1.0, "top_k": 8})
+    assert whole == found["Σ min(p, q)"]
 
 
 def test_a_pair_as_tables(tmp_path):

@@ -48,52 +48,6 @@ def test_flips_of_a_text():
     assert tiny.per_1000 == pytest.approx(1000 * 7.619853e-24, rel=1e-5)
 
 
-def rounds_of(kept, gamma):
-    """Rounds of a text; `kept` tells which drafted rows are accepted."""
-    rounds, start = 0, 0
-    while start < len(kept):
-        rounds += 1
-        accepted = 0
-        while accepted < gamma and start + accepted < len(kept) and kept[start + accepted]:
-            accepted += 1
-        start += accepted + 1
-    return rounds
-
-
-def test_rounds_of_a_text_are_enumerated():
-    rng = np.random.default_rng(5)
-    for length, gamma in ((1, 1), (6, 1), (8, 3), (9, 4), (5, 7)):
-        margins, noise = rng.normal(0.1, 0.4, length), 0.3
-        found = speclab.greedy_rounds(margins, noise, gamma)
-        kept = np.array([0.5 * math.erfc(-margin / noise / math.sqrt(2)) for margin in margins])
-        mean = square = 0.0
-        for outcome in itertools.product((True, False), repeat=length):
-            probability = np.prod(np.where(outcome, kept, 1 - kept))
-            rounds = rounds_of(outcome, gamma)
-            mean += probability * rounds
-            square += probability * rounds**2
-        assert found.rounds == pytest.approx(mean, rel=1e-12)
-        assert found.deviation == pytest.approx(math.sqrt(max(0, square - mean**2)), rel=1e-6, abs=1e-7)
-        assert found.tokens_per_target_step == pytest.approx(length / mean)
-
-
-def test_rounds_of_a_text_agree_with_recordings(tmp_path):
-    """The mean equals that of `plan recording` (C++), from a column logq - logp: the logarithm of the probability that a token is accepted."""
-    rng = np.random.default_rng(6)
-    margins, noise = rng.normal(0.3, 0.5, 300), 0.2
-    kept = [0.5 * math.erfc(-margin / noise / math.sqrt(2)) for margin in margins]
-    lines = [f"0,{i},7,-1,{-1 + math.log(one) if one > 0 else '-inf'}" for i, one in enumerate(kept)]
-    (tmp_path / "text.csv").write_text("\n".join(["sequence,position,token,logp,logq", *lines]) + "\n")
-    plan = speclab.plan(recording=tmp_path / "text.csv", c=0.05, cut=True)
-    for gamma in (1, 4, 9):
-        assert speclab.greedy_rounds(margins, noise, gamma).tokens_per_target_step == pytest.approx(plan.tokens_per_target_step[gamma - 1], rel=1e-9)
-
-
-def test_rounds_without_noise():
-    found = speclab.greedy_rounds([1.0, 1.0, -1.0, 1.0], 0, 2)
-    assert (found.rounds, found.deviation, found.tokens_per_target_step) == (2, 0, 2)
-
-
 def audit(rng, *, noise, assumed, fault=0.0, texts=40, length=100, level=0.05):
     """One audit: texts that stop at their first difference, by noise or by a fault that emits the runner-up of any row."""
     lengths = [length] * texts
@@ -154,8 +108,7 @@ def test_the_sum_of_unlike_texts_is_exact():
 def test_bad_input_is_refused():
     for call, words in (
         (lambda: speclab.flips([], 0.1), r"gaps: shape \(0,\)"), (lambda: speclab.flips([-1.0], 0.1), "gaps: -1.0 at 0"),
-        (lambda: speclab.flips([math.nan], 0.1), "NaN at 0"), (lambda: speclab.flips([1.0], -1), "noise"),
-        (lambda: speclab.greedy_rounds([[1.0]], 0.1, 3), r"margins: shape \(1, 1\)"), (lambda: speclab.greedy_rounds([1.0], 0.1, 0), "gamma"),
+        (lambda: speclab.flips([math.nan], 0.1), "gaps: nan at 0"), (lambda: speclab.flips([1.0], -1), "noise"),
         (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens in all; gaps has 2"),
         (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences for 1 texts"),
         (lambda: speclab.greedy_check([1.0], [1.0], 0.1, level=0), "level"),

@@ -21,7 +21,6 @@ SHORT = {
     "alpha_from_drafted": "one pass over arrays that are there",
     "flips": "one pass over arrays that are there",
     "greedy_check": "passes over arrays that are there",
-    "greedy_rounds": "one pass over arrays that are there",
     "verify": "one pass over arrays that are there",
     "expected_tokens": "closed forms",
     "optimal_gamma": "closed forms",

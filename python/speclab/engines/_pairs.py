@@ -91,7 +91,7 @@ def audit_pair(
             if say is not None and vocab is None:
                 say(f"lossless schemes at temperature {one:g}: {sequences} texts of {tokens} tokens")
             possible[one] = _possible(document, gamma, one, sequences, tokens, seed)
-        cut = {(top_k, one): {f"Σ min(p, q), top {top_k}": _simulated(document, gamma, one, sequences, tokens, seed, top_k)}
+        cut = {(top_k, one): {f"Σ min(p, q), top {top_k}": _simulated(document, gamma, one, sequences, tokens, seed, "token", {"temperature": one, "top_k": top_k})}
                for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways if cuts(way, vocab)} for one in temperatures}
         rows = []
         units = [(name, way, one) for name in names for way in known[name].ways if not way.lookup for one in temperatures]
@@ -158,12 +158,14 @@ def cuts(way: Way, vocab: int | None) -> bool:
     return way.draft_top_k > 0 and (vocab is None or vocab > way.draft_top_k)
 
 
-def _simulated(document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, top_k: int) -> dict[str, float]:
-    """Tokens per target step of the token rule with drafts of the `top_k` likeliest tokens, simulated on about half as many tokens as the engine's."""
+def _simulated(
+    document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, rule: str, draft_sampling: dict[str, float]
+) -> dict[str, float]:
+    """Tokens per target step of a rule, with drafts that are sampled in this way, on about half as many tokens as the engine's."""
     models = document["models"]
-    draft = {**models["draft"], "sampling": {"temperature": temperature, "top_k": top_k}}
-    result = run({"title": "drafts of few tokens", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},
-                  "rule": {"kind": "token"}, "gamma": gamma,
+    draft = {**models["draft"], "sampling": draft_sampling}
+    result = run({"title": "lossless schemes", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},
+                  "rule": {"kind": rule}, "gamma": gamma,
                   "simulation": {"trials": sequences, "length": max(2, tokens // 2), "prompt": document["simulation"]["prompt"]}})
     return result.cells[0]["simulated"]["tokens_per_target_step"]
 

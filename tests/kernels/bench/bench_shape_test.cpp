@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/bench/bench_batch.hpp"
+#include "kernels/bench/make_inputs.hpp"
 #include "kernels/verify/check_batch.hpp"
 
 using namespace speclab;
@@ -25,11 +25,12 @@ struct EmulatedBatch {
   EmulatedBatch(const BenchShape& of, std::uint64_t seed) : shape(of), addresses(addresses_from(of, seed)) {
     batch = place_batch(memory, of, addresses);
     const float spread = info_of(of.workload).spread;
-    make_inputs_emulated(of, {seed, spread, spread / 4}, batch);
+    make_inputs(simt::EmulatedExecutor(), of, {seed, spread, spread / 4}, batch);
   }
 
   BenchResults run(const BenchMethod& method, std::uint64_t* loaded = nullptr) {
-    const std::uint64_t bytes = run_emulated(method, batch.tree);
+    const std::uint64_t bytes = method.branches() ? run_tree_emulated(method.asked_of(batch.tree))
+                                                  : run_emulated(*method.of_chains, batch.tree.batch);
     if (loaded != nullptr) *loaded = bytes;
     return fetch_results(memory, batch.tree);
   }

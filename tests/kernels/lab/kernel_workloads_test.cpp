@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
-#include "kernels/bench/bench_batch.hpp"
+#include "kernels/bench/make_inputs.hpp"
 #include "kernels/lab/expected_walks.hpp"
 #include "kernels/lab/kernel_dry_run.hpp"
 #include "kernels/lab/kernel_report.hpp"
@@ -45,7 +45,7 @@ KernelReport invented_workloads() {
     }
     measured.times.push_back({.name = ceiling::skip, .seconds = {1e-6}});
     measured.times.push_back({.name = ceiling::copy, .seconds = {2e-5}});
-    for (VerificationRow& row : verification_rows(point, task, measured, {0.7, 1e-7, 0.3, 0.3})) {
+    for (VerificationRow& row : verification_rows(point, task, measured, 0.7)) {
       report.verification.push_back(std::move(row));
     }
   }
@@ -103,8 +103,6 @@ TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes th
   const BenchOutcome& chosen = large.at(KernelWorkload::chosen_trees)->methods.front().expected;
   CHECK(read(KernelWorkload::chosen_trees) == doctest::Approx((chosen.accepted + 1) * row));
   CHECK(chosen.accepted > 1);
-  for (const EmulatedRow& emulated : report.emulated) CHECK(emulated.different == 0);
-  CHECK(report.emulated.size() == kernel_workloads().size());
 }
 
 TEST_CASE("what is expected of trees is what the reference comes to, on inputs that kernels made") {
@@ -122,7 +120,7 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
     std::vector<RandomAddress> addresses;
     for (std::uint32_t i = 0; i < requests; ++i) addresses.push_back({test_seed(8), i, 0});
     const BenchBatch batch = place_batch(memory, point, addresses);
-    make_inputs_emulated(point, how, batch);
+    make_inputs(simt::EmulatedExecutor(), point, how, batch);
     const DraftTree tree = draft_plan(point).tree;
     for (const BenchMethod& method : methods_for(workload, bench_methods())) {
       if (unsupported_reason(method, batch.tree)) continue;
@@ -157,9 +155,9 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
 
 TEST_CASE("each workload has tables of its own, and chains those that they had") {
   const KernelReport report = invented_workloads();
-  const Page page = kernel_text(report);
+  const KernelText text = kernel_text(report);
   std::vector<std::string> ids;
-  for (const Table& table : page.sections.front().tables) ids.push_back(table.id);
+  for (const Table& table : text.tables) ids.push_back(table.id);
   for (const KernelWorkloadInfo& info : kernel_workloads()) {
     const std::string wanted = info.workload == KernelWorkload::chains
                                    ? "verification-times"
@@ -168,9 +166,6 @@ TEST_CASE("each workload has tables of its own, and chains those that they had")
   }
   CHECK(kernel_csv(report).starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
   for (const VerificationRow& row : report.verification) {
-    const bool exact_known = row.method == "fused" && row.workload == KernelWorkload::chains;
-    if (row.method == "fused") CHECK(row.total_variation.has_value() == exact_known);
-    if (row.method == "tree") CHECK_FALSE(row.total_variation);
     // If verification is skipped, a path to a leaf is kept.
     if (row.method == ceiling::skip) {
       CHECK(row.accepted == (info_of(row.workload).branches ? 6 : 26));

@@ -11,12 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bench/bench_batch.hpp"
+#include "kernels/bench/make_inputs.hpp"
 #include "kernels/bench/move_bytes.hpp"
-#include "kernels/plain/verify_plain.hpp"
 #include "kernels/verify/dispatch.hpp"
 #include "tests/kernels/fuzz/fuzz_tree_batch.hpp"
-#include "tests/kernels/plain/probability_batches.hpp"
 #include "tests/kernels/races/race_detector.hpp"
 #include "tests/kernels/simulate/simulate_fixture.hpp"
 #include "tests/kernels/verify/tree_logits.hpp"
@@ -95,7 +93,8 @@ void run_tree(Drafting how, float temperature) {
 void run_benchmark() {
   const BenchShape shape{2, 6, 9000, Dtype::bf16, KernelWorkload::trees};
   HostMemory memory;
-  make_inputs_emulated(shape, {.noise = 1}, place_batch(memory, shape, {{1, 0, 0}, {1, 1, 0}}));
+  make_inputs(simt::EmulatedExecutor(), shape, {.noise = 1},
+              place_batch(memory, shape, {{1, 0, 0}, {1, 1, 0}}));
   const std::int64_t count = 2 * bench::vectors_a_block + 77;
   const std::vector<simt::Vector16> from(static_cast<std::size_t>(count));
   std::vector<simt::Vector16> to(from.size());
@@ -119,13 +118,6 @@ void run_simulation() {
   const PairInMemory<TokenRule> pair(random_rows(5, 1, 1), random_rows(5, 1, 2), TokenRule{}, shape,
                                      {{1, 0, 2}, {}, {2}});
   simulate_emulated(pair.run, go_on);
-}
-
-void run_plain() {
-  const Batch batch = random_batch(150, 4, 40, 7);
-  std::vector<Verdict> verdicts(150, Verdict{-1, -1, -1});
-  simt::EmulatedExecutor().run<VerifyPlain>(plain_launch(150),
-                                            {batch.view, PlainRule::block, verdicts.data()});
 }
 
 struct Case {
@@ -154,7 +146,6 @@ const std::vector<Case> cases = {
     {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {8}, {}, false},
     // The spare barrier comes after a node's last pass.
     {"benchmark", run_benchmark, {3}, {}, false},
-    {"plain", run_plain, {}, {}, false},
     {"simulation", run_simulation, {}, {}, false},
 };
 const std::vector<Case> tree_cases = {

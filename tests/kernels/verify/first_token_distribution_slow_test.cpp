@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analysis/statistics/fit_power.hpp"
-#include "kernels/verify/sigmoid_distribution.hpp"
 #include "tests/bounds.hpp"
+#include "tests/kernels/verify/sigmoid_distribution.hpp"
 #include "tests/kernels/verify/verify_comparison.hpp"
 
 using namespace speclab;

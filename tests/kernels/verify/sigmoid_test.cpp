@@ -8,7 +8,7 @@
 
 #include "core/distribution/divergence.hpp"
 #include "core/rules/sigmoid.hpp"
-#include "kernels/verify/sigmoid_distribution.hpp"
+#include "tests/kernels/verify/sigmoid_distribution.hpp"
 #include "tests/kernels/verify/verify_comparison.hpp"
 
 using namespace speclab;
@@ -49,8 +49,6 @@ double sum(const std::vector<double>& row) {
   for (const double probability : row) total += probability;
   return total;
 }
-
-Row view(const std::vector<double>& row) { return {row.data(), static_cast<std::int32_t>(row.size())}; }
 
 }  // namespace
 
@@ -158,16 +156,16 @@ TEST_CASE("the distribution of the sigmoid is that of core's rule where logits a
     for (const double probability : draft) draft_logits.push_back(std::log(probability));
     for (const double beta : {2.0, 1000.0}) {
       const SigmoidRule rule(-beta, beta);
-      const auto replacement = rule.replacement(view(target), view(draft));
+      const auto replacement = rule.replacement(row_view(target), row_view(draft));
       double residual = 0;
       for (Token id = 0; id < 30; ++id) residual += replacement[id];
-      const double rejected = 1 - rule.acceptance_rate(view(target), view(draft));
+      const double rejected = 1 - rule.acceptance_rate(row_view(target), row_view(draft));
       const auto distribution = sigmoid_first_token_distribution(target_logits, draft_logits, -beta, beta);
       CHECK(sum(distribution) == doctest::Approx(1).epsilon(1e-13));
       for (Token id = 0; id < 30; ++id) {
         const auto i = static_cast<std::size_t>(id);
-        const double expected =
-            draft[i] * rule.acceptance(id, view(target), view(draft)) + rejected * replacement[id] / residual;
+        const double expected = draft[i] * rule.acceptance(id, row_view(target), row_view(draft)) +
+                                rejected * replacement[id] / residual;
         CHECK(distribution[i] == doctest::Approx(expected).epsilon(1e-10));
       }
     }
@@ -183,7 +181,7 @@ TEST_CASE(
     const auto draft = logits_of(logits.draft, request * 4, 1000);
     const auto target_row = probabilities(logits.batch, true, static_cast<std::int64_t>(request), 0);
     const auto draft_row = probabilities(logits.batch, false, static_cast<std::int64_t>(request), 0);
-    const double of_draft = total_variation(view(target_row), view(draft_row));
+    const double of_draft = total_variation(row_view(target_row), row_view(draft_row));
     for (const double beta : {1000.0, 10000.0}) {
       const double of_sigmoid = sigmoid_total_variation(target, draft, -beta, beta);
       CHECK(of_sigmoid > 0.999 * of_draft);

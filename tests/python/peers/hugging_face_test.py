@@ -1,8 +1,7 @@
-"""Tests speclab.hf and python/examples/assisted_generation.py on small Llama models with random weights, made here. Skipped by name
+"""Tests speclab.hf and assisted_generation.py on small Llama models with random weights, made here. Skipped by name
 if torch or transformers is not installed."""
 
 import csv
-import importlib.util
 import math
 import os
 import pathlib
@@ -16,6 +15,8 @@ import speclab
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 torch.set_num_threads(1)  # small models
+
+from assisted_generation import assisted  # noqa: E402  # needs torch
 
 SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[3]))
 ENDS = 2
@@ -41,13 +42,6 @@ def quiet():
         warnings.simplefilter("ignore")
         transformers.logging.set_verbosity_error()
         yield
-
-
-def example():
-    spec = importlib.util.spec_from_file_location("assisted_generation", SOURCE / "python/examples/assisted_generation.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.assisted
 
 
 def test_recording(pair, tmp_path):
@@ -139,7 +133,7 @@ def test_generate_with_an_assistant(pair):
 
 def test_generate_that_samples_otherwise_is_found(pair):
     """Sampling with top-k, and at another temperature, is found; false-alarm rate 1e-6 of each."""
-    for options in ({"top_k": 2}, {"custom_generate": example()(pair[1], gamma=2, temperature=4.0)}):
+    for options in ({"top_k": 2}, {"custom_generate": assisted(pair[1], gamma=2, temperature=4.0)}):
         assert speclab.hf.check_generate(pair[0], None, tokens=2, samples=300, **options).different
 
 
@@ -154,7 +148,7 @@ def forgets(draw, target, draft, drafted):
 @pytest.mark.parametrize(("rule", "different"), [("token", False), ("block", False), (forgets, True)])
 def test_assisted_generation_with_our_rules(pair, rule, different):
     """False-alarm rate 1e-6 of each; a total variation of .2 is found with probability .99."""
-    decode = example()(pair[1], gamma=2, rule=rule)
+    decode = assisted(pair[1], gamma=2, rule=rule)
     result = speclab.hf.check_generate(pair[0], None, tokens=3, total_variation=0.2, custom_generate=decode)
     assert result.different == different
 
@@ -167,7 +161,7 @@ def test_classes_of_a_large_vocabulary():
     def of_assistant(target, input_ids, generation_config=None, **_):
         return assistant.generate(input_ids, do_sample=True, top_k=0, max_length=generation_config.max_length)
 
-    for options, different in (({}, False), ({"custom_generate": example()(assistant, gamma=2)}, False), ({"custom_generate": of_assistant}, True)):
+    for options, different in (({}, False), ({"custom_generate": assisted(assistant, gamma=2)}, False), ({"custom_generate": of_assistant}, True)):
         # With an assistant, tokens are ordered by how much too often it drafts them.
         if options:
             options["custom_generate"] = ignoring_assistant(options["custom_generate"])
