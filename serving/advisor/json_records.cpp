@@ -30,7 +30,10 @@ std::vector<JsonRecord> records_with(const LogSource& source, const char* key, c
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace whole = place(document);
     const bool named = whole.has(model_key) && whole.at(model_key).value->is_string();
+    const std::size_t before = found.size();
     gather(whole, key, 0, named ? whole.at(model_key).text() : "", found);
+    if (found.size() == before + 1 && whole.has("usage") && whole.at("usage").has("completion_tokens"))
+      found.back().completion_tokens = count_in(whole.at("usage").at("completion_tokens"));
   }
   return found;
 }

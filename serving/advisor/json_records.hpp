@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,11 @@
 
 namespace speclab {
 
-/// An object in a document, and its model's name, if given.
+/// An object in a document.
 struct JsonRecord {
   JsonPlace place;
-  std::string model;
+  std::string model;                                    ///< its model's name, if given
+  std::optional<std::uint64_t> completion_tokens = {};  ///< the document's usage, if it has no other record
 };
 
 /// Returns the file's objects, up to depth 8, that have this key.

@@ -6,6 +6,7 @@ namespace speclab {
 
 NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string>& names) {
   const std::vector<std::string> fields = split(header.text, ',');
+  count_ = fields.size();
   for (const std::string& name : names) {
     const auto found = std::find(fields.begin(), fields.end(), name);
     if (found == fields.end()) {
@@ -22,13 +23,10 @@ NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string
 
 std::vector<std::string> NamedColumns::words(const TextLine& line) const {
   const std::vector<std::string> fields = split(line.text, ',');
+  if (fields.size() != count_)
+    refuse_line(line, "\"{}\" has {} values; the header has {}", brief(line.text), fields.size(), count_);
   std::vector<std::string> words;
-  for (const std::size_t column : columns_) {
-    if (column >= fields.size()) {
-      refuse_line(line, "\"{}\" has {} values; the header has more", brief(line.text), fields.size());
-    }
-    words.push_back(fields[column]);
-  }
+  for (const std::size_t column : columns_) words.push_back(fields[column]);
   return words;
 }
 

@@ -13,11 +13,13 @@ class NamedColumns {
   /// Throws UsageError if the header lacks a name or has it twice.
   NamedColumns(const TextLine& header, const std::vector<std::string>& names);
 
-  /// Returns the line's words in the order of the names. Throws UsageError for a line that is too short.
+  /// Returns the line's words in the order of the names. Throws UsageError for a line of more
+  /// or fewer words than the header.
   std::vector<std::string> words(const TextLine& line) const;
 
  private:
   std::vector<std::size_t> columns_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace speclab
