@@ -1,8 +1,8 @@
 // Reads lines "drafted,accepted", with or without that header; with it, columns may be in any order.
 #include <algorithm>
 
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/log_format.hpp"
-#include "serving/advisor/named_columns.hpp"
 
 namespace speclab {
 

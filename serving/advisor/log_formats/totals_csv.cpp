@@ -1,8 +1,8 @@
 // Reads columns "position,drafted,accepted": how many rounds drafted and how many accepted each position.
 #include <algorithm>
 
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/log_format.hpp"
-#include "serving/advisor/named_columns.hpp"
 
 namespace speclab {
 
