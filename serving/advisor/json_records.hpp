@@ -18,7 +18,8 @@ struct JsonRecord {
   std::optional<std::uint64_t> completion_tokens = {};  ///< the document's usage, if it has no other record
 };
 
-/// Returns the file's objects, up to depth 8, that have this key.
+/// Returns the file's objects, up to depth 8, that have this key. Of the parts of a streamed response, which
+/// share an id or have "stop": false, only the last is returned.
 std::vector<JsonRecord> records_with(const LogSource& source, const char* key,
                                      const char* model_key = "model");
 

@@ -1,6 +1,7 @@
 // Reads the counts that benchmarks print: `vllm bench serve` and SGLang's bench_serving, as text or as JSON,
 // and vLLM's offline example spec_decode.py. Rounds, drafted and accepted tokens are exact; rates by
 // position, if there are any, have two decimals, in JSON all.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "serving/advisor/json_records.hpp"
@@ -17,31 +18,40 @@ struct BenchLabels {
   const char* position;  ///< comes before a position's number and rate; in JSON the list of rates
   const char* emitted;
   const char* requests;  ///< null if they are not printed
+  const char* length;    ///< mean of emitted tokens per round
   double scale;          ///< 100 if rates are percentages
 };
 
-constexpr BenchLabels serve_labels{"Drafts:",   "Draft tokens:",           "Accepted tokens:",
-                                   "Position ", "Total generated tokens:", "Successful requests:",
-                                   100};
-constexpr BenchLabels offline_labels{"num_drafts:",
-                                     "num_draft_tokens:",
-                                     "num_accepted_tokens:",
-                                     "acceptance at token ",
-                                     "total_num_output_tokens:",
-                                     nullptr,
-                                     1};
-constexpr BenchLabels json_labels{"spec_decode_num_drafts",
-                                  "spec_decode_draft_tokens",
-                                  "spec_decode_accepted_tokens",
-                                  "spec_decode_per_position_acceptance_rates",
-                                  "total_output_tokens",
-                                  "completed",
-                                  1};
+constexpr BenchLabels serve_labels{.rounds = "Drafts:",
+                                   .drafted = "Draft tokens:",
+                                   .accepted = "Accepted tokens:",
+                                   .position = "Position ",
+                                   .emitted = "Total generated tokens:",
+                                   .requests = "Successful requests:",
+                                   .length = "Acceptance length:",
+                                   .scale = 100};
+constexpr BenchLabels offline_labels{.rounds = "num_drafts:",
+                                     .drafted = "num_draft_tokens:",
+                                     .accepted = "num_accepted_tokens:",
+                                     .position = "acceptance at token ",
+                                     .emitted = "total_num_output_tokens:",
+                                     .requests = nullptr,
+                                     .length = "mean acceptance length:",
+                                     .scale = 1};
+constexpr BenchLabels json_labels{.rounds = "spec_decode_num_drafts",
+                                  .drafted = "spec_decode_draft_tokens",
+                                  .accepted = "spec_decode_accepted_tokens",
+                                  .position = "spec_decode_per_position_acceptance_rates",
+                                  .emitted = "total_output_tokens",
+                                  .requests = "completed",
+                                  .length = "spec_decode_acceptance_length",
+                                  .scale = 1};
 
 /// One benchmark's numbers, by label.
 struct BenchRecord {
   std::string where;
   std::map<std::string, std::uint64_t> counts = {};
+  std::optional<double> length = {};
   std::vector<double> rates = {};
 };
 
@@ -55,6 +65,12 @@ void add_record(ModelLog& log, const BenchRecord& record, const BenchLabels& lab
   const std::uint64_t rounds = count(labels.rounds);
   const std::uint64_t drafted = count(labels.drafted);
   const std::uint64_t accepted = count(labels.accepted);
+  const double length =
+      1 + static_cast<double>(accepted) / static_cast<double>(std::max<std::uint64_t>(rounds, 1));
+  constexpr double half_of_last_digit = 0.0051;
+  if (record.length && std::abs(*record.length - length) > half_of_last_digit)
+    throw UsageError("{}: {} {}, but {} accepted tokens in {} rounds give {:.4g}", record.where,
+                     labels.length, *record.length, accepted, rounds, length);
   if (record.counts.count(labels.emitted) > 0) {
     const bool counted = labels.requests != nullptr && record.counts.count(labels.requests) > 0;
     check_drafting(record.where, rounds,
@@ -100,6 +116,7 @@ ModelLogs read_bench_text(const LogSource& source) {
   };
   for (const TextLine& line : source.lines()) {
     if (line.text.starts_with(labels.position)) add_rate(record, line, labels);
+    if (line.text.starts_with(labels.length)) record.length = number_after(line.text, labels.length);
     for (const char* label :
          {labels.requests, labels.emitted, labels.rounds, labels.drafted, labels.accepted}) {
       if (label == nullptr || !line.text.starts_with(label)) continue;
@@ -117,11 +134,12 @@ ModelLogs read_bench_json(const LogSource& source) {
   constexpr double rounding = 1e-9;
   ModelLogs logs;
   for (const auto& [place, model, usage] : records_with(source, json_labels.rounds, "model_id")) {
-    BenchRecord record{place.where};
+    BenchRecord record{.where = place.where};
     for (const char* label : {json_labels.rounds, json_labels.drafted, json_labels.accepted,
                               json_labels.emitted, json_labels.requests}) {
       if (place.has(label)) record.counts[label] = count_in(place.at(label));
     }
+    if (place.has(json_labels.length)) record.length = place.at(json_labels.length).number();
     if (place.has(json_labels.position)) {
       const JsonPlace rates = place.at(json_labels.position);
       for (std::size_t i = 0; i < rates.size(); ++i) {

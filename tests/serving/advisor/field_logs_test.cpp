@@ -99,6 +99,14 @@ std::string eagle_answer(const std::string& idxs, const std::string& emitted) {
       idxs, emitted);
 }
 
+/// A page of an early version, or of the V0 engine if it has emitted tokens.
+std::string early_page(const std::string& more) {
+  return "vllm:spec_decode_num_draft_tokens_total{model_name=\"m\"} 400\n"
+         "vllm:spec_decode_num_accepted_tokens_total{model_name=\"m\"} 300\n"
+         "vllm:spec_decode_draft_acceptance_rate{model_name=\"m\"} 0.75\n" +
+         more;
+}
+
 struct ReadCase {
   const char* format;
   std::string text;
@@ -110,12 +118,7 @@ struct ReadCase {
   std::optional<std::uint64_t> full;
 };
 
-std::vector<ReadCase> read_cases() {
-  const std::string llama_rounds =
-      "slot update_slots: id  0 | task 7 | accepted {}/{} draft tokens, new n_tokens = 9\n";
-  const auto round = [&](int accepted, int drafted) {
-    return fmt::format(fmt::runtime(llama_rounds), accepted, drafted);
-  };
+std::vector<ReadCase> vllm_cases() {
   return {
       // 300 drafted tokens are 100 rounds of 3; 250 emitted tokens are 150 more. 210 tokens were accepted
       // somewhere, also after a rejection.
@@ -172,7 +175,51 @@ std::vector<ReadCase> read_cases() {
        1.62,
        3,
        122},
+      // 400 drafted tokens are 200 rounds of 2, which accepted 300, or emitted 450.
+      {"vllm_metrics", early_page(""), {.drafted = 2}, 200, 1.5, 2, {}},
+      {"vllm_metrics",
+       early_page("vllm:spec_decode_num_emitted_tokens_total{model_name=\"m\"} 450\n"),
+       {.drafted = 2},
+       200,
+       1.25,
+       2,
+       {}},
+      {"vllm_metrics",
+       early_page("vllm:spec_decode_num_drafts_total{model_name=\"m\"} 200\n"),
+       {},
+       200,
+       1.5,
+       2,
+       {}},
       {"vllm_offline", offline_text(4600, offline_rates), {}, 2000, 1.25, 2, 1000},
+  };
+}
+
+std::vector<ReadCase> other_cases() {
+  const std::string llama_rounds =
+      "slot update_slots: id  0 | task 7 | accepted {}/{} draft tokens, new n_tokens = 9\n";
+  const auto round = [&](int accepted, int drafted) {
+    return fmt::format(fmt::runtime(llama_rounds), accepted, drafted);
+  };
+  return {
+      // A streamed response counts from its start: the last part alone is read.
+      {"llama_server_response",
+       "data: {\"id\": \"a\", \"timings\": {\"predicted_n\": 100, \"draft_n\": 160, \"draft_n_accepted\": 59}}\n\n"
+       "data: {\"id\": \"a\", \"timings\": {\"predicted_n\": 300, \"draft_n\": 493, \"draft_n_accepted\": 175}}\n\n"
+       "data: [DONE]\n",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
+      {"llama_server_response",
+       "data: {\"stop\": false, \"timings\": {\"predicted_n\": 100, \"draft_n\": 160, \"draft_n_accepted\": 59}}\n\n"
+       "data: {\"stop\": true, \"timings\": {\"predicted_n\": 300, \"draft_n\": 493, \"draft_n_accepted\": 175}}\n",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
       {"llama_server_log",
        round(2, 4) + round(0, 4) + round(4, 4) + round(4, 4) + round(1, 4),
        {},
@@ -289,6 +336,11 @@ std::vector<RefusedCase> refused_cases() {
       {offline_text(4600, "acceptance at token 0: 0.75\nacceptance at token 2: 0.50\n"),
        {},
        {"is not about position 1"}},
+      {serve_text(10, 1058, "Acceptance length: 2.70\n" + serve_counts), {}, {"2.7, but 648", "give 2.62"}},
+      {early_page(""), {}, {"--drafted N"}},
+      {early_page("vllm:generation_tokens_total{model_name=\"m\"} 2000\n"),
+       {.drafted = 2},
+       {"200 of 1700 runs"}},
       {serve_text(10, 1058, "Drafts: 400\nAccepted tokens: 648\n"), {}, {"no \"Draft tokens:\""}},
       {"SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
        {},
@@ -301,7 +353,9 @@ std::vector<RefusedCase> refused_cases() {
 
 TEST_CASE("logs that people paste give the values that follow from their counts") {
   std::set<std::string> formats;
-  for (const ReadCase& one : read_cases()) {
+  std::vector<ReadCase> cases = vllm_cases();
+  for (ReadCase& one : other_cases()) cases.push_back(std::move(one));
+  for (const ReadCase& one : cases) {
     CAPTURE(one.format);
     CAPTURE(one.text);
     formats.insert(one.format);
@@ -326,7 +380,7 @@ TEST_CASE("logs that people paste give the values that follow from their counts"
       CHECK(std::abs(log.means->drafted - one.gamma) < .1);
     }
   }
-  CHECK(formats.size() == 12);
+  CHECK(formats.size() == 14);
 }
 
 TEST_CASE("logs that contradict themselves, or are not of one chain a round, are refused with the numbers") {
