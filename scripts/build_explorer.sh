@@ -38,9 +38,9 @@ sources="explorer/engine.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
   analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   serving/advisor/acceptance_file.cpp serving/advisor/all_log_formats.cpp serving/advisor/log_format.cpp
-  serving/advisor/log_source.cpp serving/advisor/named_columns.cpp serving/advisor/json_records.cpp
+  serving/advisor/log_source.cpp serving/advisor/json_records.cpp
   serving/advisor/prometheus_page.cpp serving/advisor/log_formats/*.cpp
-  experiments/recording/json_document.cpp
+  experiments/recording/json_document.cpp experiments/recording/named_records.cpp
   serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
   serving/advisor/server_settings.cpp $out/server_settings.json.cpp
   experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
@@ -56,8 +56,8 @@ recording="experiments/recording/recording_file.cpp experiments/recording/record
   experiments/recording/columns.cpp experiments/recording/scored_text.cpp experiments/recording/row_files.cpp
   experiments/recording/array_rows.cpp"
 formats="experiments/recording/formats/csv.cpp experiments/recording/formats/json_lines.cpp
-  experiments/recording/formats/openai_completions.cpp experiments/recording/formats/openai_chat.cpp
-  experiments/recording/formats/vllm.cpp experiments/recording/formats/llama_server.cpp
+  experiments/recording/formats/openai_completions.cpp experiments/recording/formats/scored_lists.cpp
+  experiments/recording/formats/vllm.cpp
   experiments/recording/formats/safetensors.cpp experiments/recording/formats/kl_base.cpp"
 rules="experiments/catalog/rules/*.cpp experiments/base/format/family.cpp experiments/base/format/object_type.cpp
   experiments/base/format/value_types.cpp analysis/theory/optimal_tree.cpp sim/rank_acceptance.cpp"

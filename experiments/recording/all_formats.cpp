@@ -3,12 +3,17 @@
 
 // clang-format off
 #define SPECLAB_RECORDING_FORMATS(ENTRY) \
+  ENTRY(named_fields)                    \
   ENTRY(csv)                             \
   ENTRY(json_lines)                      \
   ENTRY(openai_completions)              \
   ENTRY(openai_chat)                     \
+  ENTRY(openai_responses)                \
   ENTRY(vllm)                            \
   ENTRY(llama_server)                    \
+  ENTRY(ollama)                          \
+  ENTRY(tgi)                             \
+  ENTRY(sglang)                          \
   ENTRY(npz)                             \
   ENTRY(safetensors)                     \
   ENTRY(kl_base)

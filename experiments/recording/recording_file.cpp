@@ -9,6 +9,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/printable.hpp"
+#include "experiments/recording/named_records.hpp"
 #include "experiments/recording/recording_format.hpp"
 
 namespace speclab {
@@ -30,14 +31,14 @@ const RecordingFormat& recording_format_of(const RecordingSource& source) {
   }
   if (const std::vector<std::string> columns = header_names(source.first_line()); !columns.empty()) {
     throw UsageError(
-        "{}: no format of recordings has the columns {}; expected sequence,position,token,logp,logq",
+        "{}: no format of recordings has the columns {}; expected sequence,position,token,logp,logq, or --fields that say which they are",
         source.name(), printable(fmt::format("{}", fmt::join(columns, ", ")), 300));
   }
   throw UsageError("{}: in no known format of recordings:{}", source.name(), reasons);
 }
 
-ReadPart read_part(const std::string& file, const std::string& column) {
-  const RecordingSource source(file, column);
+ReadPart read_part(const std::string& file, const std::string& column, const NamedFields& fields) {
+  const RecordingSource source(file, column, fields);
   const RecordingFormat& format = recording_format_of(source);
   if (!column.empty() && format.drafters == nullptr) {
     throw UsageError("{}: {} has one draft, and no column \"{}\"; leave the column out", file, format.name,
@@ -56,8 +57,8 @@ ReadPart read_part(const std::string& file, const std::string& column) {
 }
 
 ReadRecording recording_in(const std::string& file, const std::string& draft, const AnyRule* rate,
-                           const std::string& column) {
-  ReadPart first = read_part(file, column);
+                           const std::string& column, const NamedFields& fields) {
+  ReadPart first = read_part(file, column, fields);
   if (draft.empty()) {
     if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
     if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
@@ -65,7 +66,7 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
     }
     ask_for_second(file, first.format);
   }
-  ReadPart second = read_part(draft, "");
+  ReadPart second = read_part(draft, "", fields);
   if (std::holds_alternative<Recording>(first.part)) refuse_second(file, first.format);
   if (std::holds_alternative<Recording>(second.part)) refuse_second(draft, second.format);
   const std::string format =
@@ -89,8 +90,8 @@ std::vector<std::string> drafters_in(const std::string& file) {
 }
 
 ReadRecording read_recording(const std::string& file, const std::string& draft, const AnyRule* rate,
-                             const std::string& column) {
-  return read_in_memory(file, [&] { return recording_in(file, draft, rate, column); });
+                             const std::string& column, const NamedFields& fields) {
+  return read_in_memory(file, [&] { return recording_in(file, draft, rate, column, fields); });
 }
 
 }  // namespace speclab

@@ -1,6 +1,7 @@
 // Reads a recording from a file in any known format.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +21,11 @@ struct ReadRecording {
 ///
 /// `draft` is a second file with the draft's log-probabilities or rows of the same tokens, for formats of one
 /// model; empty: none. `column` names the drafter in a file with several (column logq.NAME); empty: column
-/// logq. Throws UsageError for inconsistent files, and for a file in no known format, with each format's
-/// reason.
+/// logq. `fields` names the file's columns or keys, as --fields does; empty: a known format. Throws
+/// UsageError for inconsistent files, and for a file in no known format, with each format's reason.
 ReadRecording read_recording(const std::string& file, const std::string& draft = "",
-                             const AnyRule* rate = nullptr, const std::string& column = "");
+                             const AnyRule* rate = nullptr, const std::string& column = "",
+                             const std::map<std::string, std::string>& fields = {});
 
 /// Returns the drafters of a recording that has a column for each, so that one must be named; empty if there
 /// is one draft without a name. Throws UsageError for a file in no known format.

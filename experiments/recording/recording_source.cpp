@@ -23,8 +23,9 @@ std::shared_ptr<const MappedFile> opened(const std::string& name) {
 
 }  // namespace
 
-RecordingSource::RecordingSource(std::string file, std::string column)
-    : name_(std::move(file)), column_(std::move(column)), file_(opened(name_)) {
+RecordingSource::RecordingSource(std::string file, std::string column,
+                                 std::map<std::string, std::string> fields)
+    : name_(std::move(file)), column_(std::move(column)), fields_(std::move(fields)), file_(opened(name_)) {
   if (first_line().empty()) throw UsageError("{}: is empty", name_);
   if (const std::string problem = byte_order_mark_problem(bytes()); !problem.empty())
     throw UsageError("{}: {}", name_, problem);

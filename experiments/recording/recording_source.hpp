@@ -1,6 +1,7 @@
 // A file that may hold a recording: its bytes, and its JSON documents if it is JSON.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,15 +18,17 @@ struct JsonDocument;
 
 class RecordingSource {
  public:
-  /// `column` names the drafter in a file with several; empty: the only one. Throws UsageError if the file
-  /// cannot be read.
-  explicit RecordingSource(std::string file, std::string column = "");
+  /// `column` names the drafter in a file with several; empty: the only one. `fields` has the file's own
+  /// names of the columns, if any. Throws UsageError if the file cannot be read.
+  explicit RecordingSource(std::string file, std::string column = "",
+                           std::map<std::string, std::string> fields = {});
   ~RecordingSource();
   RecordingSource(const RecordingSource&) = delete;
   RecordingSource& operator=(const RecordingSource&) = delete;
 
   const std::string& name() const { return name_; }
   const std::string& column() const { return column_; }
+  const std::map<std::string, std::string>& fields() const { return fields_; }
   std::string_view bytes() const { return file_->bytes(); }
   /// Returns the file, which must outlive views of its bytes.
   std::shared_ptr<const MappedFile> file() const { return file_; }
@@ -41,6 +44,7 @@ class RecordingSource {
  private:
   std::string name_;
   std::string column_;
+  std::map<std::string, std::string> fields_;
   std::shared_ptr<const MappedFile> file_;
   mutable std::unique_ptr<std::vector<JsonDocument>> documents_;
   mutable std::string problem_;

@@ -16,6 +16,8 @@ namespace speclab {
 
 namespace {
 
+/// Largest range of alpha, from rounded rates, that is left unsaid.
+constexpr double noted_rounding = 1e-4;
 /// Largest share of positions that rounds of totals may leave undrafted without a warning.
 constexpr double short_share = 0.01;
 
@@ -58,6 +60,15 @@ AcceptanceFile file_of(ModelLog log) {
         "{:.1f}% of the positions were not drafted, because some rounds were shorter than {}; they count as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would determine it",
         100 * static_cast<double>(log.short_by) / all, log.counts.examined.size(), accepted / examined,
         accepted / std::max(examined - absent, accepted)));
+  }
+  const auto accepted = static_cast<double>(log.counts.total_accepted());
+  const auto examined = static_cast<double>(log.counts.total_examined());
+  const double low = accepted / (examined + static_cast<double>(log.full_fewer));
+  const double high = accepted / std::max(examined - static_cast<double>(log.full_more), accepted);
+  if (high - low > noted_rounding) {
+    found.warnings.push_back(fmt::format(
+        "The rates by position are rounded, and with them the number of rounds that accepted all drafted tokens: α is between {:.4g} and {:.4g}",
+        low, high));
   }
   return found;
 }
@@ -111,14 +122,51 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
                    found.size(), each);
 }
 
-/// Returns the first format that fits.
+bool is_json(const TextLine& line) {
+  return (line.text.front() == '{' || line.text.front() == '[') && !json_line(line.text).is_discarded();
+}
+
+bool is_numbers(const TextLine& line) {
+  return line.text.find_first_not_of("0123456789, \t") == std::string::npos &&
+         line.text.find(',') < line.text.size() - 1;
+}
+
+/// Adds formats that fit those lines alone which are of this kind.
+void add_formats_of(const LogSource& source, bool (*is_kind)(const TextLine&),
+                    std::vector<const LogFormat*>& fitting) {
+  std::string text;
+  for (const TextLine& line : source.lines()) {
+    if (is_kind(line)) text += line.text + "\n";
+  }
+  if (text.empty()) return;
+  const LogSource part(text, source.name(), source.options());
+  for (const LogFormat& format : log_formats()) {
+    if (format.why_not(part).empty() && std::find(fitting.begin(), fitting.end(), &format) == fitting.end())
+      fitting.push_back(&format);
+  }
+}
+
+/// Returns the format that fits. Throws UsageError if there is none, or if the file has lines of another:
+/// they would be passed over.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
   if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
   std::string reasons;
+  std::vector<const LogFormat*> fitting;
   for (const LogFormat& format : log_formats()) {
     const std::string reason = format.why_not(source);
-    if (reason.empty()) return format;
+    if (reason.empty()) fitting.push_back(&format);
+    if (!source.options().fields.empty() && !fitting.empty()) return *fitting.front();
     reasons += fmt::format("\n  {:<22}{}", format.name, reason);
+  }
+  if (!fitting.empty()) {
+    // Every line of JSON, and every row below a header, is read or refused.
+    if (source.documents().empty() && header_names(source.lines().front().text).empty()) {
+      add_formats_of(source, is_json, fitting);
+      add_formats_of(source, is_numbers, fitting);
+    }
+    if (fitting.size() == 1) return *fitting.front();
+    throw UsageError("{}: has records of {} and of {}, which may count the same rounds; keep one of them",
+                     file, fitting[0]->name, fitting[1]->name);
   }
   if (const std::vector<std::string> columns = header_names(source.lines().front().text); !columns.empty()) {
     throw UsageError(

@@ -23,14 +23,36 @@ void gather(const JsonPlace& place, const char* key, int depth, const std::strin
   }
 }
 
+/// Returns the id of a response's text, which all parts of a streamed one share; empty if it has none.
+std::string text_id(const JsonRecord& record, const JsonPlace& whole) {
+  std::string id;
+  for (const JsonPlace& holder : {record.place, whole}) {
+    if (id.empty() && holder.has("id")) id = holder.at("id").value->dump();
+  }
+  if (id.empty() || !whole.has("choices") || whole.at("choices").size() != 1) return id;
+  const JsonPlace choice = whole.at("choices").at(std::size_t{0});
+  return choice.has("index") ? id + choice.at("index").value->dump() : id;
+}
+
 }  // namespace
 
 std::vector<JsonRecord> records_with(const LogSource& source, const char* key, const char* model_key) {
   std::vector<JsonRecord> found;
+  std::string id_before;
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace whole = place(document);
+    // Parts of a streamed response count from its start, so that only the last part is read.
+    if (whole.has("stop") && *whole.at("stop").value == false) continue;
     const bool named = whole.has(model_key) && whole.at(model_key).value->is_string();
-    gather(whole, key, 0, named ? whole.at(model_key).text() : "", found);
+    std::vector<JsonRecord> here;
+    gather(whole, key, 0, named ? whole.at(model_key).text() : "", here);
+    if (here.empty()) continue;
+    const std::string id = here.size() == 1 ? text_id(here.front(), whole) : "";
+    if (here.size() == 1 && whole.has("usage") && whole.at("usage").has("completion_tokens"))
+      here.front().completion_tokens = count_in(whole.at("usage").at("completion_tokens"));
+    if (!id.empty() && id == id_before) found.pop_back();
+    id_before = id;
+    found.insert(found.end(), here.begin(), here.end());
   }
   return found;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,15 @@
 
 namespace speclab {
 
-/// An object in a document, and its model's name, if given.
+/// An object in a document.
 struct JsonRecord {
   JsonPlace place;
-  std::string model;
+  std::string model;                                    ///< its model's name, if given
+  std::optional<std::uint64_t> completion_tokens = {};  ///< the document's usage, if it has no other record
 };
 
-/// Returns the file's objects, up to depth 8, that have this key.
+/// Returns the file's objects, up to depth 8, that have this key. Of the parts of a streamed response, which
+/// share an id or have "stop": false, only the last is returned.
 std::vector<JsonRecord> records_with(const LogSource& source, const char* key,
                                      const char* model_key = "model");
 

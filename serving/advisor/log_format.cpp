@@ -1,8 +1,10 @@
 #include "serving/advisor/log_format.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -15,6 +17,12 @@ void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std:
   throw UsageError(
       "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more per round than were accepted",
       where, accepted, drafted);
+}
+
+void refuse_more_drafted(const std::string& where, std::uint64_t drafted, std::uint64_t rounds,
+                         std::uint64_t gamma) {
+  if (drafted <= rounds * gamma) return;
+  throw UsageError("{}: {} tokens drafted in {} rounds of at most {}", where, drafted, rounds, gamma);
 }
 
 /// Adds counts position by position.
@@ -49,10 +57,10 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total,
     }
     before = accepted[i];
   }
+  refuse_more_drafted(where, drafted, total, accepted.size());
   add_counts(counts, count_positions(total, accepted));
-  const std::uint64_t all = total * accepted.size();
-  counted += std::min(drafted, all);
-  short_by += all - std::min(drafted, all);
+  counted += drafted;
+  short_by += total * accepted.size() - drafted;
 }
 
 void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
@@ -79,63 +87,112 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
 
 namespace {
 
-/// Returns numbers of accepted tokens by position that add up to `accepted` and, over `total` rounds, print
-/// as these rates of three decimals; empty if there are none.
-std::vector<std::uint64_t> counts_printed_as(const std::vector<double>& rates, std::uint64_t total,
-                                             std::uint64_t accepted) {
-  constexpr double half_of_last_digit = 0.0005 + 1e-9;
-  const auto rounds = static_cast<double>(total);
+/// The numbers of rounds that print as a rate.
+struct RateRange {
+  std::uint64_t low = 0;
+  std::uint64_t nearest = 0;
+  std::uint64_t high = 0;
+};
+
+RateRange range_of(double rate, double rounding, std::uint64_t rounds) {
+  constexpr double slack = 1e-9;
+  const auto total = static_cast<double>(rounds);
+  const double half = rounding + slack;
+  const auto low = static_cast<std::uint64_t>(std::ceil(std::max(rate - half, 0.0) * total));
+  const auto high = static_cast<std::uint64_t>(std::floor(std::min(rate + half, 1.0) * total));
+  return {low, static_cast<std::uint64_t>(std::llround(rate * total)), high};
+}
+
+/// Returns numbers of accepted tokens by position that add up to `accepted` and print as these rates; of
+/// those, numbers near the printed rates. Empty if there are none.
+std::vector<std::uint64_t> counts_printed_as(const std::vector<RateRange>& ranges, std::uint64_t accepted) {
   std::vector<std::uint64_t> found;
-  std::uint64_t sum = 0;
-  for (const double rate : rates) {
-    const double lowest = std::ceil(std::max(rate - half_of_last_digit, 0.0) * rounds);
-    if (lowest > (rate + half_of_last_digit) * rounds) return {};
-    found.push_back(static_cast<std::uint64_t>(lowest));
-    sum += found.back();
+  auto left = static_cast<std::int64_t>(accepted);
+  for (const RateRange& range : ranges) {
+    if (range.low > range.high) return {};
+    found.push_back(std::clamp(range.nearest, range.low, range.high));
+    left -= static_cast<std::int64_t>(found.back());
   }
-  for (std::size_t i = 0; i < rates.size() && sum < accepted; ++i) {
-    const auto highest = static_cast<std::uint64_t>((rates[i] + half_of_last_digit) * rounds);
-    const std::uint64_t more = std::min(highest - found[i], accepted - sum);
-    found[i] += more;
-    sum += more;
+  // Each pass spreads the rest evenly over the positions that can take some of it.
+  const auto positions = static_cast<std::int64_t>(ranges.size());
+  for (bool moved = true; left != 0 && moved;) {
+    moved = false;
+    const std::int64_t share = std::max<std::int64_t>(std::abs(left) / positions, 1);
+    for (std::size_t i = 0; i < ranges.size() && left != 0; ++i) {
+      const std::uint64_t room = left > 0 ? ranges[i].high - found[i] : found[i] - ranges[i].low;
+      const std::int64_t step = std::min({static_cast<std::int64_t>(room), share, std::abs(left)});
+      if (step == 0) continue;
+      moved = true;
+      found[i] += static_cast<std::uint64_t>(left > 0 ? step : -step);
+      left -= left > 0 ? step : -step;
+    }
   }
-  return sum == accepted ? found : std::vector<std::uint64_t>{};
+  if (left != 0) return {};
+  // Equal rates share their range, so that the counts can be put in order. Rates that rise are refused later.
+  if (std::is_sorted(ranges.begin(), ranges.end(),
+                     [](const RateRange& one, const RateRange& other) { return one.high > other.high; }))
+    std::sort(found.begin(), found.end(), std::greater<>());
+  return found;
+}
+
+/// Notes how far the number of rounds that accepted all drafted tokens may be from `found`: as far as its
+/// digits allow, and as the other positions' digits, since all add up to the accepted tokens.
+void add_rounding(ModelLog& log, const std::vector<RateRange>& ranges,
+                  const std::vector<std::uint64_t>& found) {
+  std::uint64_t others_up = 0;
+  std::uint64_t others_down = 0;
+  for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+    others_up += ranges[i].high - std::min(found[i], ranges[i].high);
+    others_down += std::max(found[i], ranges[i].low) - ranges[i].low;
+  }
+  const RateRange& last = ranges.back();
+  log.full_fewer += std::min(std::max(found.back(), last.low) - last.low, others_up);
+  log.full_more += std::min(last.high - std::min(found.back(), last.high), others_down);
 }
 
 }  // namespace
 
-void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
-                 std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates) {
+void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals) {
+  const std::uint64_t accepted = totals.accepted;
+  const std::uint64_t drafted = totals.drafted;
   refuse_more_accepted(where, accepted, drafted);
-  const std::uint64_t gamma = checked_draft(where, rates.size());
+  const std::uint64_t gamma = checked_draft(where, totals.rates.size());
   if (gamma == 0 || drafted == 0) return;
+  if (totals.rounds) refuse_more_drafted(where, drafted, *totals.rounds, gamma);
   const auto disagree = [&] {
-    return UsageError(
-        "{}: {} accepted tokens, their mean length of {} and the rates by position do not agree", where,
-        accepted, mean_emitted);
+    return totals.rounds
+               ? UsageError("{}: {} accepted tokens in {} rounds and the rates by position do not agree",
+                            where, accepted, *totals.rounds)
+               : UsageError(
+                     "{}: {} accepted tokens, their mean length of {} and the rates by position do not agree",
+                     where, accepted, totals.mean_emitted);
   };
   const auto sum = static_cast<double>(accepted);
-  const std::uint64_t least = (drafted + gamma - 1) / gamma;
-  std::uint64_t low = least;
-  std::uint64_t high = least;
-  if (accepted > 0) {
+  const std::uint64_t min_rounds = (drafted + gamma - 1) / gamma;
+  std::uint64_t low = totals.rounds.value_or(min_rounds);
+  std::uint64_t high = low;
+  if (accepted > 0 && !totals.rounds) {
     // Each round drafts at least one token.
-    const auto most = static_cast<double>(drafted);
-    const double longest = mean_emitted - 1 + rounding;
-    if (!(longest * most >= sum)) throw disagree();
-    const double shortest = std::max(mean_emitted - 1 - rounding, sum / most);
-    low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / longest)));
-    high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, most)));
+    const auto max_rounds = static_cast<double>(drafted);
+    const double longest = totals.mean_emitted - 1 + totals.mean_rounding;
+    if (!(longest * max_rounds >= sum)) throw disagree();
+    const double shortest = std::max(totals.mean_emitted - 1 - totals.mean_rounding, sum / max_rounds);
+    low = std::max(min_rounds, static_cast<std::uint64_t>(std::ceil(sum / longest)));
+    high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, max_rounds)));
   }
-  const auto add = [&](std::uint64_t rounds, std::vector<std::uint64_t> by_position) {
-    std::uint64_t before = rounds;
-    for (std::uint64_t& one : by_position) before = one = std::min(one, before);
+  const auto ranges_for = [&](std::uint64_t rounds) {
+    std::vector<RateRange> ranges;
+    for (const double rate : totals.rates) ranges.push_back(range_of(rate, totals.rate_rounding, rounds));
+    return ranges;
+  };
+  const auto add = [&](std::uint64_t rounds, const std::vector<std::uint64_t>& by_position) {
     log.add_totals(where, rounds, by_position, drafted);
+    add_rounding(log, ranges_for(rounds), by_position);
   };
   // If full rounds alone explain the rates, all rounds were full.
-  if (low == least) {
-    auto printed = counts_printed_as(rates, low, accepted);
-    if (!printed.empty()) return add(low, std::move(printed));
+  if (low == min_rounds || totals.rounds) {
+    const auto printed = counts_printed_as(ranges_for(low), accepted);
+    if (!printed.empty()) return add(low, printed);
   }
   // Most rounds are full, so among equally good numbers of rounds the smallest is taken: it leaves the fewest
   // rounds short.
@@ -148,7 +205,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
     std::vector<std::uint64_t> by_position;
     double misfit = 0;
     std::uint64_t counted = 0;
-    for (const double rate : rates) {
+    for (const double rate : totals.rates) {
       const double exact = rate * static_cast<double>(total);
       const double whole = std::round(exact);
       misfit += std::abs(exact - whole);
@@ -162,13 +219,25 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
       best_rounds = total;
     }
   }
-  // Allows for three decimals of each rate and for one token.
-  const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
-  if (min_misfit > allowed) throw disagree();
-  add(best_rounds, std::move(best));
+  // Allows for the digits of each rate and for one token.
+  const double digits = 1.2 * totals.rate_rounding * static_cast<double>(best_rounds);
+  if (min_misfit > static_cast<double>(gamma) * (1.5 + digits)) throw disagree();
+  add(best_rounds, best);
 }
 
-std::uint64_t drafted_option(const LogSource& source, const char* what) {
+std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests) {
+  return emitted - std::min(emitted, accepted + requests);
+}
+
+void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
+                    std::uint64_t accepted, double share) {
+  if (static_cast<double>(rounds) >= share * static_cast<double>(runs)) return;
+  throw UsageError(
+      "{}: drafted in {} of {} runs of the target, which emitted {:.3g} tokens a run: plans are for drafters that draft in every run",
+      where, rounds, runs, 1 + static_cast<double>(accepted) / static_cast<double>(runs));
+}
+
+std::uint64_t drafted_option(const LogSource& source, std::string_view what) {
   if (!source.drafted()) {
     throw UsageError("{}: {} how many tokens were drafted per round; give --drafted N", source.name(), what);
   }

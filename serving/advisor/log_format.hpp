@@ -18,6 +18,9 @@ struct ModelLog {
   std::uint64_t counted = 0;  ///< drafted tokens of the rounds in `counts`
   /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
+  /// By how many rounds fewer, or more, all drafted tokens may have been accepted, since rates are rounded.
+  std::uint64_t full_fewer = 0;
+  std::uint64_t full_more = 0;
 
   // Sums over records without positions.
   std::uint64_t summed_rounds = 0;
@@ -33,7 +36,7 @@ struct ModelLog {
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
   /// `drafted` is the total; if it is below rounds * accepted.size(), some rounds were shorter. Throws
-  /// UsageError if a position was accepted more often than the one before.
+  /// UsageError if it is above, or if a position was accepted more often than the one before.
   void add_totals(const std::string& where, std::uint64_t rounds, const std::vector<std::uint64_t>& accepted,
                   std::uint64_t drafted);
   /// Adds rounds by their accepted tokens: by_accepted[k] of them accepted k tokens. All rounds have one
@@ -63,15 +66,37 @@ struct LogFormat {
 /// Returns all formats in the order in which they are tried; tests and other programs may add some.
 std::vector<LogFormat>& log_formats();
 
-/// Adds the totals of a record that prints rounded numbers. Chooses the number of rounds that fits
-/// `mean_emitted`, the mean of emitted tokens per round (accepted plus one), within `rounding`, and for which
-/// rates and counts agree best. `rates[i]` is the share of rounds that accepted position i + 1.
-void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
-                 std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates);
+/// The totals of a record that prints rounded numbers.
+struct RoundedTotals {
+  std::uint64_t accepted = 0;
+  std::uint64_t drafted = 0;
+  std::vector<double> rates = {};            ///< rates[i] is the share of rounds that accepted position i + 1
+  double rate_rounding = 0.0005;             ///< half of the last digit of a rate
+  std::optional<std::uint64_t> rounds = {};  ///< if printed; else the mean of emitted tokens per round
+  double mean_emitted = 1;                   ///< (accepted plus one)
+  double mean_rounding = 0;                  ///< half of the last digit of the mean
+};
+
+/// Adds a record of rounded numbers. If it does not print its rounds, chooses the number of rounds that fits
+/// the mean, and for which rates and counts agree best. Throws UsageError if they do not agree.
+void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals);
+
+/// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.
+std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests);
+
+/// Share of the target's runs that draft, if each does that can: the run for a text's last token cannot.
+inline constexpr double drafting_share = 0.98;
+/// The same if the runs include the prompts', whose number is not known.
+inline constexpr double drafting_share_with_prompts = 0.8;
+
+/// Throws UsageError if only `rounds` of `runs` runs of the target drafted: tokens per run are then fewer
+/// than those of a round, and a plan from rounds would promise too much.
+void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
+                    std::uint64_t accepted, double share = drafting_share);
 
 /// Returns --drafted, the tokens drafted per round. Throws UsageError, which says that `what` does not state
 /// them, if it is missing.
-std::uint64_t drafted_option(const LogSource& source, const char* what);
+std::uint64_t drafted_option(const LogSource& source, std::string_view what);
 
 /// Returns the numbers of a list such as "0.805, 0.632, 0.483", up to the first word that is not a number.
 std::vector<double> rates_in(std::string_view text);

@@ -63,7 +63,7 @@ std::optional<double> number_after(std::string_view line, std::string_view label
   const auto at = line.find(label);
   if (at == std::string_view::npos) return std::nullopt;
   line.remove_prefix(at + label.size());
-  line.remove_prefix(std::min(line.find_first_not_of(" =:("), line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(" =:(\""), line.size()));
   double value = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
   if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;

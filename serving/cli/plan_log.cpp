@@ -2,7 +2,7 @@
 
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
@@ -21,14 +21,7 @@ LogOptions log_options(const Values& values) {
     options.earlier_file = values.text("since");
     options.earlier = read_log_text(options.earlier_file);
   }
-  if (!values.has("fields")) return options;
-  for (const std::string& pair : split(values.text("fields"), ',')) {
-    const auto equals = pair.find('=');
-    if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
-      throw UsageError("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair);
-    }
-    options.fields[trimmed(pair.substr(0, equals))] = trimmed(pair.substr(equals + 1));
-  }
+  if (values.has("fields")) options.fields = parse_fields(values.text("fields"));
   return options;
 }
 

@@ -2,6 +2,7 @@
 
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/support/machine.hpp"
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/recording_plan.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
@@ -19,7 +20,8 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
   if (pair.max_drafted) settings.max_gamma = std::min(settings.max_gamma, *pair.max_drafted);
   const std::optional<AnyRule> rate = rate_rule(values.text("rule"));
   const ReadRecording read =
-      read_recording(file, text_or_none("draft-recording"), rate ? &*rate : nullptr, text_or_none("column"));
+      read_recording(file, text_or_none("draft-recording"), rate ? &*rate : nullptr, text_or_none("column"),
+                     values.has("fields") ? parse_fields(values.text("fields")) : NamedFields());
   const RecordingRule rule = recording_rule(values.text("rule"), !read.recording.rows.empty());
   PlanAnswer answer = answer_of(plan_recording(read, file, rule, pair, settings, values.has("cut")),
                                 recording_plan_text, recording_headline, recording_figures);
@@ -46,6 +48,9 @@ gamma on this text follows exactly.)",
   verb.add<std::string>("draft-recording FILE", "recording of the draft, if each file holds one model");
   verb.add<std::string>("column NAME",
                         "drafter to read from the column logq.NAME, if the file has several drafters");
+  verb.add<std::string>(
+      "fields NAME=KEY,...",
+      "columns or keys to read, such as logp=target_lp,logq=draft_lp; also sequence, position, entropy, task");
   verb.add<std::string>("rule NAME", "token", "token or block; for recorded rows any rule");
   verb.add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
   add_max_gamma_option(verb, PlanSettings().max_gamma);

@@ -1,7 +1,8 @@
 // Reads llama-server's log. A line "statistics NAME: ... #gen drafts = 87, #gen tokens = 259, #acc tokens =
-// 167, ... #acc rate/pos = (...)" has a drafter's exact counts since the server's start, and is preferred. A
-// line "draft acceptance = 0.64479 ( 167 accepted / 259 generated), mean acceptance length = 2.92, acceptance
-// rate per position = (...)" is about one request.
+// 167, ... #acc rate/pos = (...)" has a drafter's exact counts since the server's start, and is preferred.
+// Next are lines "accepted 2/5 draft tokens", one a round. A line "draft acceptance = 0.64479 ( 167 accepted
+// / 259 generated), mean acceptance length = 2.92, acceptance rate per position = (...)" is about one
+// request.
 #include <nlohmann/json.hpp>
 
 #include <utility>
@@ -16,8 +17,32 @@ constexpr std::string_view statistics_marker = "#gen drafts =";
 constexpr std::string_view request_marker = "draft acceptance";
 constexpr double llama_length_rounding = 0.0051;  // rounding of a mean length
 
+/// A round: accepted and drafted tokens.
+struct LlamaRound {
+  std::uint64_t accepted = 0;
+  std::uint64_t drafted = 0;
+};
+
+/// Returns the round of a line "accepted 2/5 draft tokens".
+std::optional<LlamaRound> round_in(const std::string& line) {
+  const auto at = line.find("accepted ");
+  const auto slash = line.find('/', std::min(at, line.size()));
+  if (slash == std::string::npos || line.find(" draft tokens", slash) == std::string::npos) return {};
+  const auto accepted = as_count(number_after(line, "accepted "));
+  const auto drafted = as_count(number_after(line.substr(slash), "/"));
+  return accepted && drafted ? std::optional(LlamaRound{*accepted, *drafted}) : std::nullopt;
+}
+
+bool has_rounds(const LogSource& source) {
+  return std::any_of(source.lines().begin(), source.lines().end(),
+                     [](const TextLine& line) { return round_in(line.text).has_value(); });
+}
+
 std::string not_llama_server_log(const LogSource& source) {
-  if (source.has(statistics_marker) || (source.has(request_marker) && source.has("accepted /"))) return "";
+  if (source.has(statistics_marker) || (source.has(request_marker) && source.has("accepted /")) ||
+      has_rounds(source)) {
+    return "";
+  }
   return fmt::format("has no line with \"{}\" or \"{} = ... accepted / ... generated\"", statistics_marker,
                      request_marker);
 }
@@ -42,9 +67,20 @@ std::vector<double> rates_after(const TextLine& line, std::string_view label) {
 void add_statistics(ModelLog& log, const LlamaStatistics& found) {
   if (found.drafted == 0) return;
   if (found.rates.empty()) return log.add_sums(found.line.where, found.rounds, found.drafted, found.accepted);
-  const double mean =
-      1 + static_cast<double>(found.accepted) / static_cast<double>(std::max<std::uint64_t>(found.rounds, 1));
-  add_rounded(log, found.line.where, mean, 1e-9, found.accepted, found.drafted, found.rates);
+  add_rounded(
+      log, found.line.where,
+      {.accepted = found.accepted, .drafted = found.drafted, .rates = found.rates, .rounds = found.rounds});
+}
+
+/// Returns how often the drafter was asked for a draft: "#calls = 600", or the second number of
+/// "#calls(b,g,a) = 1 600 600". 0 without it.
+std::uint64_t calls_in(const TextLine& line) {
+  constexpr std::string_view three_calls = "#calls(b,g,a) =";
+  if (const auto at = line.text.find(three_calls); at != std::string::npos) {
+    const std::string first = trimmed(line.text.substr(at + three_calls.size()));
+    return count_after({line.where, first}, " ");
+  }
+  return number_after(line.text, "#calls =") ? count_after(line, "#calls =") : 0;
 }
 
 ModelLogs read_statistics(const LogSource& source) {
@@ -59,15 +95,7 @@ ModelLogs read_statistics(const LogSource& source) {
     const std::string name = trimmed(line.text.substr(name_at + word, name_end - name_at - word));
     const LlamaStatistics now{line, count_after(line, statistics_marker), count_after(line, "#gen tokens ="),
                               count_after(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
-    // With every run of the target that drafts nothing, the tokens of a run are fewer than those of a round.
-    constexpr std::string_view calls_label = "#calls =";
-    const std::uint64_t calls = number_after(line.text, calls_label) ? count_after(line, calls_label) : 0;
-    if (constexpr double all = 0.98; static_cast<double>(now.rounds) < all * static_cast<double>(calls)) {
-      refuse_line(
-          line,
-          "{} drafted in {} of {} runs of the target, which emitted {:.3g} tokens a run: plans are for drafters that draft in every run",
-          name, now.rounds, calls, 1 + static_cast<double>(now.accepted) / static_cast<double>(calls));
-    }
+    check_drafting(fmt::format("{}: {}", line.where, name), now.rounds, calls_in(line), now.accepted);
     LlamaStatistics& before = last[name];
     // Counters fall only when the server restarts.
     if (now.rounds < before.rounds) add_statistics(logs[name], before);
@@ -83,19 +111,50 @@ ModelLogs read_statistics(const LogSource& source) {
 std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint64_t drafted,
                                std::uint64_t emitted) {
   const auto sum = static_cast<double>(accepted);
-  const std::uint64_t runs = emitted > accepted ? emitted - accepted - 1 : 0;
+  const std::uint64_t runs = runs_of(emitted, accepted, 1);
   const double mean = 1 + sum / static_cast<double>(std::max<std::uint64_t>(runs, 1));
   if (runs > 0 && std::abs(mean - length) <= llama_length_rounding) return runs;
   return static_cast<std::uint64_t>(std::llround(std::min(sum / (length - 1), static_cast<double>(drafted))));
+}
+
+/// Returns the emitted tokens of a request, from the line of its timings.
+std::optional<std::uint64_t> emitted_in(const std::string& line) {
+  const auto time = line.find(" eval time =");
+  if (time == std::string::npos || line.find("prompt eval time") != std::string::npos) return {};
+  return as_count(number_after(line.substr(time), " ms /"));
+}
+
+/// Reads single rounds. Verbose logs print each round twice; only one of the lines has the new number of
+/// tokens.
+ModelLogs read_llama_rounds(const LogSource& source) {
+  constexpr std::string_view new_tokens = ", new n_";
+  const bool twice = source.has(new_tokens);
+  ModelLog log;
+  std::uint64_t accepted = 0;
+  std::uint64_t runs = 0;
+  for (const TextLine& line : source.lines()) {
+    if (const auto emitted = emitted_in(line.text)) runs += runs_of(*emitted, 0, 1);
+    const auto round = round_in(line.text);
+    if (!round) continue;
+    if (line.text.find("restore checkpoint") != std::string::npos)
+      refuse_line(
+          line,
+          "the server verified accepted tokens again, so these lines count them twice; keep the lines \"{} ...\" of the same log (-lv 4)",
+          statistics_marker);
+    if (twice && line.text.find(new_tokens) == std::string::npos) continue;
+    log.add_round(line.where, round->drafted, round->accepted);
+    accepted += round->accepted;
+  }
+  check_drafting(source.name(), log.rounds.size(), runs_of(runs, accepted, 0), accepted);
+  return {{"", log}};
 }
 
 ModelLogs read_requests(const LogSource& source) {
   ModelLog log;
   std::uint64_t emitted = 0;  // tokens of the request whose timings were printed last
   for (const TextLine& line : source.lines()) {
-    if (const auto time = line.text.find(" eval time ="); time != std::string::npos) {
-      if (line.text.find("prompt eval time") == std::string::npos)
-        emitted = as_count(number_after(line.text.substr(time), " ms /")).value_or(0);
+    if (const auto found = emitted_in(line.text)) {
+      emitted = *found;
       continue;
     }
     const auto at = line.text.find(request_marker);
@@ -108,8 +167,18 @@ ModelLogs read_requests(const LogSource& source) {
     auto length = number_after(part.text, "mean acceptance length");
     if (!length) length = number_after(part.text, "mean len");
     const std::vector<double> rates = rates_after(part, "acceptance rate per position");
+    if (length && accepted > 0 && *length - llama_length_rounding > 1) {
+      const double max_rounds = static_cast<double>(accepted) / (*length - llama_length_rounding - 1);
+      check_drafting(line.where, static_cast<std::uint64_t>(std::ceil(max_rounds)),
+                     runs_of(of_request, accepted, 2), accepted);
+    }
     if (length && !rates.empty()) {
-      add_rounded(log, line.where, *length, llama_length_rounding, accepted, drafted, rates);
+      add_rounded(log, line.where,
+                  {.accepted = accepted,
+                   .drafted = drafted,
+                   .rates = rates,
+                   .mean_emitted = *length,
+                   .mean_rounding = llama_length_rounding});
       continue;
     }
     std::uint64_t rounds = 0;
@@ -125,7 +194,8 @@ ModelLogs read_requests(const LogSource& source) {
 }
 
 ModelLogs read_llama_server_log(const LogSource& source) {
-  return source.has(statistics_marker) ? read_statistics(source) : read_requests(source);
+  if (source.has(statistics_marker)) return read_statistics(source);
+  return has_rounds(source) ? read_llama_rounds(source) : read_requests(source);
 }
 
 }  // namespace
@@ -134,7 +204,7 @@ LogFormat llama_server_log_log_format() {
   return {
       "llama_server_log",
       "llama.cpp",
-      "llama-server's log: its last \"statistics\" of each drafter, else \"draft acceptance\" of each request.",
+      "llama-server's log: its last \"statistics\" of each drafter, else each round's \"accepted 2/5 draft tokens\", else \"draft acceptance\" of each request.",
       "slot print_timing: id  0 | task 0 | draft acceptance = 0.64479 (  167 accepted /   259 "
       "generated), mean acceptance length =  2.92, acceptance rate per position = (0.805, 0.632, 0.483)\n",
       "https://github.com/ggml-org/llama.cpp/pull/24536",

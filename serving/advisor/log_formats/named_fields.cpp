@@ -1,11 +1,9 @@
 // Reads CSV or JSON lines whose names --fields gives: accepted=acc_tokens,drafted=usage.draft, where a dot
 // leads into an object.
 #include <boost/algorithm/string/predicate.hpp>
-#include <nlohmann/json.hpp>
 
-#include "experiments/base/format/json_io.hpp"
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/log_format.hpp"
-#include "serving/advisor/named_columns.hpp"
 
 namespace speclab {
 
@@ -13,7 +11,6 @@ namespace {
 
 /// More tokens than one round drafts; records of more are totals.
 constexpr std::uint64_t max_round = 128;
-constexpr const char* known_fields[] = {"accepted", "emitted", "drafted", "rounds", "model"};
 
 std::string not_named_fields(const LogSource& source) {
   const LogOptions& options = source.options();
@@ -58,58 +55,16 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
   }
 }
 
-void read_json_records(ModelLogs& logs, const LogSource& source) {
-  for (const TextLine& line : source.lines()) {
-    const Json value = json_line(line.text);
-    if (!value.is_object()) refuse_line(line, "{} is not an object of JSON", brief(line.text));
-    Record record;
-    for (const auto& [name, path] : source.options().fields) {
-      const Json* place = &value;
-      for (const std::string& part : split(path, '.')) {
-        if (!place->is_object() || !place->contains(part)) {
-          refuse_line(line, "no \"{}\", which --fields names for {}", path, name);
-        }
-        place = &(*place)[part];
-      }
-      record[name] = place->is_string() ? place->get<std::string>() : place->dump();
-    }
-    add_record(logs, line, record, source);
-  }
-}
-
-void read_csv_records(ModelLogs& logs, const LogSource& source) {
-  std::vector<std::string> names;
-  std::vector<std::string> columns;
-  for (const auto& [name, column] : source.options().fields) {
-    names.push_back(name);
-    columns.push_back(column);
-  }
-  const NamedColumns header(source.lines().front(), columns);
-  for (std::size_t i = 1; i < source.lines().size(); ++i) {
-    const std::vector<std::string> words = header.words(source.lines()[i]);
-    Record record;
-    for (std::size_t j = 0; j < names.size(); ++j) record[names[j]] = words[j];
-    add_record(logs, source.lines()[i], record, source);
-  }
-}
-
 ModelLogs read_named_fields(const LogSource& source) {
-  const auto& fields = source.options().fields;
-  for (const auto& [name, column] : fields) {
-    if (std::find(std::begin(known_fields), std::end(known_fields), name) == std::end(known_fields)) {
-      throw UsageError("--fields: unknown \"{}\"; expected accepted, emitted, drafted, rounds or model",
-                       name);
-    }
-  }
+  const NamedFields& fields = source.options().fields;
+  check_fields(fields, {"accepted", "emitted", "drafted", "rounds", "model"});
   if (fields.count("accepted") + fields.count("emitted") != 1) {
     throw UsageError("--fields: name one of accepted and emitted (accepted, and one more per round)");
   }
   ModelLogs logs;
-  if (source.lines().front().text.front() == '{') {
-    read_json_records(logs, source);
-  } else {
-    read_csv_records(logs, source);
-  }
+  each_named_record(source.lines(), fields, [&](const TextLine& line, const Record& record) {
+    add_record(logs, line, record, source);
+  });
   return logs;
 }
 

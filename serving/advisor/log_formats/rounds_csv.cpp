@@ -1,6 +1,8 @@
 // Reads lines "drafted,accepted", with or without that header; with it, columns may be in any order.
+#include <algorithm>
+
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/log_format.hpp"
-#include "serving/advisor/named_columns.hpp"
 
 namespace speclab {
 
@@ -12,13 +14,12 @@ bool has_words(const std::string& line) {
 
 std::string not_rounds_csv(const LogSource& source) {
   const std::string& first = source.lines().front().text;
-  if (first.front() == '{' || first.front() == '[') return "is JSON";
-  const bool named =
-      first.find("drafted") != std::string::npos || first.find("accepted") != std::string::npos;
-  if (has_words(first) ? named && first.find(',') != std::string::npos
-                       : first.find(',') != std::string::npos) {
-    return "";
-  }
+  const std::vector<std::string> names = header_names(first);
+  const auto named = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const bool headed = (named("drafted") || named("accepted")) && !named("position");
+  if (headed || (!has_words(first) && first.find(',') != std::string::npos)) return "";
   return "its first line is neither \"drafted,accepted\" nor two numbers";
 }
 

@@ -2,19 +2,29 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/recording/json_document.hpp"
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
 
 namespace {
 
+/// Returns true for {"drafted": 5, "accepted": 3} and [5, 3].
+bool is_round(const Json& value) {
+  if (value.is_array()) return value.size() == 2 && value[0].is_number() && value[1].is_number();
+  return value.is_object() && value.contains("drafted") && value.contains("accepted");
+}
+
 std::string not_rounds_json(const LogSource& source) {
   const std::string& first = source.lines().front().text;
   const bool keys =
       first.find("\"drafted\"") != std::string::npos || first.find("\"accepted\"") != std::string::npos;
-  const auto inside = first.find_first_not_of(" \t", 1);
-  const bool pair = first.front() == '[' && inside != std::string::npos && first[inside] != '{';
+  const bool pair = first.front() == '[' && first.size() > 1 &&
+                    first.find_first_not_of("[]0123456789,.-+ \t") == std::string::npos;
   if ((first.front() == '{' && keys) || pair) return "";
+  for (const JsonDocument& document : source.documents()) {
+    if (is_round(document.value)) return "";
+  }
   return "its first line is neither {\"drafted\": 5, \"accepted\": 3} nor [5, 3]";
 }
 
@@ -23,7 +33,7 @@ ModelLogs read_rounds_json(const LogSource& source) {
   for (const TextLine& line : source.lines()) {
     const Json value = json_line(line.text);
     const bool pair = value.is_array() && value.size() == 2;
-    if (!pair && !(value.is_object() && value.contains("drafted") && value.contains("accepted"))) {
+    if (!pair && !is_round(value)) {
       refuse_line(line, "{} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", brief(line.text));
     }
     const std::string drafted = (pair ? value[0] : value["drafted"]).dump();

@@ -1,6 +1,9 @@
-// Reads SGLang's lines "Decode batch, ... accept len: 2.40, accept rate: 0.84, ...". "accept len" is the mean
-// of emitted tokens per verification since the line before, over all running requests. "accept rate" is
-// ignored, because its denominator differs between versions.
+// Reads means that SGLang prints: lines "Decode batch, ... accept len: 2.40, accept rate: 0.84, ..." of the
+// server's log, or avg_spec_accept_length of its server_info, which bench_serving prints, too. A mean is of
+// emitted tokens per verification: since the line before, over all running requests, or since the server's
+// start. "accept rate" is ignored, because its denominator differs between versions.
+#include <numeric>
+
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
@@ -8,51 +11,118 @@ namespace speclab {
 namespace {
 
 constexpr std::string_view sglang_length = "accept len:";
-constexpr std::string_view sglang_steps = "speculative_num_steps=";
-constexpr std::string_view sglang_branches = "speculative_eagle_topk=";
+constexpr std::string_view decode_batch = "Decode batch";
+constexpr std::string_view bench_title = "Serving Benchmark Result";
+/// Labels of one mean since the start, with the spelling of the server, of bench_serving and of its JSON.
+constexpr std::string_view info_labels[] = {"\"avg_spec_accept_length\"",
+                                            "Accept length:", "\"accept_length\""};
 
-std::string not_sglang_log(const LogSource& source) {
-  if (source.has(sglang_length) && source.has("Decode batch")) return "";
-  return fmt::format("has no line \"Decode batch\" with \"{}\"", sglang_length);
+/// Returns the label of means in server_info or a benchmark; empty if the file has none.
+std::string_view info_label(const LogSource& source) {
+  for (const std::string_view label : info_labels) {
+    for (const TextLine& line : source.lines()) {
+      if (number_after(line.text, label) && (label.back() == '"' || source.has(bench_title))) return label;
+    }
+  }
+  return {};
 }
 
-ModelLogs read_sglang_log(const LogSource& source) {
+/// The server's drafts, from its arguments at the log's start or in server_info. Without speculation an
+/// argument is None.
+class SglangDrafts {
+ public:
+  /// Throws UsageError if the line has other arguments than those before.
+  void read(const TextLine& line) {
+    read(steps_, line, "speculative_num_steps");
+    read(branches_, line, "speculative_eagle_topk");
+    read(nodes_, line, "speculative_num_draft_tokens");
+  }
+
+  /// Returns the drafted tokens per round. Throws UsageError for trees, whose mean length says how deep they
+  /// were accepted, not with which probability each draft was.
+  std::uint64_t gamma(const LogSource& source, double emitted) const {
+    if (branches_.value_or(1) > 1) {
+      const std::uint64_t nodes = nodes_.value_or(0);
+      const auto drafted = static_cast<double>(nodes) - 1;
+      throw UsageError(
+          "{}: speculative_eagle_topk is {}: the server verified trees, whose acceptance is not that of one draft a position. It emitted {:.4g} tokens a run{}; run it with a top-k of 1, or give plan tree the acceptance of each rank",
+          source.name(), *branches_, emitted,
+          nodes > 1 ? fmt::format(", accepted / drafted {:.4f}, emitted / verified {:.4f}",
+                                  (emitted - 1) / drafted, emitted / static_cast<double>(nodes))
+                    : "");
+    }
+    // The nodes of a chain are its drafted tokens and the token before them.
+    const auto known = nodes_.value_or(0) > 1 ? std::optional(*nodes_ - 1) : steps_;
+    if (known && *known > 0 && !source.drafted()) return *known;
+    return drafted_option(source, "means without the server's arguments do not say");
+  }
+
+ private:
+  static void read(std::optional<std::uint64_t>& known, const TextLine& line, std::string_view argument) {
+    if (!number_after(line.text, argument)) return;
+    const std::uint64_t value = checked_draft(line.where, count_after(line, argument));
+    if (known && *known != value)
+      refuse_line(line, "{} is {}, but {} before: two settings have no common acceptance; split the log",
+                  argument, value, *known);
+    known = value;
+  }
+
+  std::optional<std::uint64_t> steps_;
+  std::optional<std::uint64_t> branches_;
+  std::optional<std::uint64_t> nodes_;
+};
+
+/// The means of a file, and the longest.
+struct SglangMeans {
   ModelLog log;
+  SglangDrafts drafts;
   TextLine longest;
   double max_length = 0;
+
+  void add(const TextLine& line, double length, double weight) {
+    if (length < 1) refuse_line(line, "accept len {} is less than 1", length);
+    if (length > max_length) longest = line;
+    max_length = std::max(max_length, length);
+    log.accepted_by_line.push_back(length - 1);
+    log.weights.push_back(weight);
+  }
+
+  ModelLogs finish(const LogSource& source) && {
+    const double weight = std::accumulate(log.weights.begin(), log.weights.end(), 0.0);
+    const double sum =
+        std::inner_product(log.weights.begin(), log.weights.end(), log.accepted_by_line.begin(), 0.0);
+    log.gamma = static_cast<double>(drafts.gamma(source, 1 + (weight > 0 ? sum / weight : 0)));
+    constexpr double half_of_last_digit = 0.0051;
+    if (max_length > log.gamma + 1 + half_of_last_digit)
+      refuse_line(longest, "accept len {} of {} drafted tokens, one more at most", max_length, log.gamma);
+    return {{"", log}};
+  }
+};
+
+ModelLogs read_sglang_log(const LogSource& source) {
+  SglangMeans means;
   for (const TextLine& line : source.lines()) {
-    // The line at the log's start with the server's arguments has this text. Without speculation the argument
-    // is None.
-    if (number_after(line.text, sglang_steps))
-      log.gamma = static_cast<double>(checked_draft(line.where, count_after(line, sglang_steps)));
-    // "accept len" of a tree says how deep it was accepted, not with which probability each draft was.
-    if (number_after(line.text, sglang_branches) && count_after(line, sglang_branches) > 1) {
-      refuse_line(
-          line,
-          "{}{}: the server verified trees, whose acceptance is not that of one draft a position; run it with a top-k of 1, or give plan tree the acceptance of each rank",
-          sglang_branches, count_after(line, sglang_branches));
-    }
-    if (line.text.find("Decode batch") == std::string::npos) continue;
+    means.drafts.read(line);
     const auto length = number_after(line.text, sglang_length);
-    if (!length) continue;
-    if (*length < 1) refuse_line(line, "accept len {} is less than 1", *length);
-    if (*length > max_length) {
-      max_length = *length;
-      longest = line;
-    }
-    log.accepted_by_line.push_back(*length - 1);
+    if (!length || line.text.find(decode_batch) == std::string::npos) continue;
     constexpr std::string_view running = "#running-req:";
     const bool counted = line.text.find(running) != std::string::npos;
-    log.weights.push_back(counted ? std::max(static_cast<double>(count_after(line, running)), 1.0) : 1.0);
+    means.add(line, *length, counted ? std::max(static_cast<double>(count_after(line, running)), 1.0) : 1.0);
   }
-  if (source.drafted() || log.gamma == 0) {
-    log.gamma = static_cast<double>(
-        drafted_option(source, "lines \"Decode batch\" without the server's arguments do not say"));
+  return std::move(means).finish(source);
+}
+
+ModelLogs read_sglang_info(const LogSource& source) {
+  SglangMeans means;
+  const std::string_view label = info_label(source);
+  for (const TextLine& line : source.lines()) {
+    means.drafts.read(line);
+    // Each data-parallel rank has a mean.
+    for (auto at = line.text.find(label); at != std::string::npos; at = line.text.find(label, at + 1)) {
+      if (const auto length = number_after(line.text.substr(at), label)) means.add(line, *length, 1);
+    }
   }
-  constexpr double half_of_last_digit = 0.0051;
-  if (max_length > log.gamma + 1 + half_of_last_digit)
-    refuse_line(longest, "accept len {} of {} drafted tokens, one more at most", max_length, log.gamma);
-  return {{"", log}};
+  return std::move(means).finish(source);
 }
 
 }  // namespace
@@ -66,8 +136,25 @@ LogFormat sglang_log_log_format() {
       "[2026-11-02 10:00:10 TP0] Decode batch, #running-req: 8, #token: 4096, token usage: 0.11, accept len: "
       "2.40, accept rate: 0.47, cuda graph: True, gen throughput (token/s): 2520.18, #queue-req: 0\n",
       "https://docs.sglang.io/docs/advanced_features/speculative_decoding",
-      not_sglang_log,
+      [](const LogSource& source) -> std::string {
+        if (source.has(sglang_length) && source.has(decode_batch)) return "";
+        return fmt::format("has no line \"{}\" with \"{}\"", decode_batch, sglang_length);
+      },
       read_sglang_log};
+}
+
+LogFormat sglang_info_log_format() {
+  return {
+      "sglang_info",
+      "SGLang",
+      "The mean since the server's start: /server_info, or \"Accept length\" of bench_serving.",
+      "{\"speculative_num_steps\": 3, \"speculative_eagle_topk\": 1, \"speculative_num_draft_tokens\": 4, "
+      "\"internal_states\": [{\"avg_spec_accept_length\": 2.4}]}\n",
+      "https://docs.sglang.io/advanced_features/speculative_decoding.html",
+      [](const LogSource& source) -> std::string {
+        return info_label(source).empty() ? "has no mean \"avg_spec_accept_length\"" : "";
+      },
+      read_sglang_info};
 }
 
 }  // namespace speclab

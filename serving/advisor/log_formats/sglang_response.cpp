@@ -58,8 +58,8 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
 
 ModelLogs read_sglang_response(const LogSource& source) {
   ModelLogs logs;
-  for (const auto& [place, model] : records_with(source, verifications_key))
-    add_request(logs[model], place, source);
+  for (const JsonRecord& record : records_with(source, verifications_key))
+    add_request(logs[record.model], record.place, source);
   return logs;
 }
 

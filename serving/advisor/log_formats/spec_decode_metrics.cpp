@@ -1,6 +1,7 @@
 // Reads counters of speculative decoding on a page of /metrics of vLLM, or of llama-server (--metrics), which
 // has them under another prefix: rounds, drafted tokens, and how many rounds accepted each position, by the
-// label model_name and summed over engines.
+// label model_name and summed over engines. Pages of early versions have only drafted and accepted tokens;
+// those of vLLM's V0 engine also emitted tokens, and accepted ones that include those after a rejection.
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 
@@ -10,50 +11,95 @@ namespace {
 
 constexpr std::string_view drafts_counter = "spec_decode_num_drafts";
 constexpr std::string_view draft_tokens_counter = "spec_decode_num_draft_tokens";
+constexpr std::string_view accepted_counter = "spec_decode_num_accepted_tokens";
 constexpr std::string_view per_position_counter = "spec_decode_num_accepted_tokens_per_pos";
+constexpr std::string_view emitted_counter = "spec_decode_num_emitted_tokens";
+
+/// A server's prefix, and its counters of all tokens and of first tokens (empty if it has none).
+struct PageNames {
+  std::string_view prefix;
+  std::string_view tokens;
+  std::string_view requests;
+};
+constexpr PageNames vllm_names{"vllm:", "generation_tokens", "time_to_first_token_seconds_count"};
+constexpr PageNames llama_names{"llamacpp:", "tokens_predicted", ""};
 
 /// The counters of one model, summed over engines.
-struct SpecDecodeCounters {
-  std::uint64_t rounds = 0;
-  std::optional<std::uint64_t> drafted = {};
+struct PageCounters {
+  std::map<std::string, std::uint64_t, std::less<>> totals = {};
   std::map<std::uint64_t, std::uint64_t> by_position = {};
+
+  std::optional<std::uint64_t> total(std::string_view name) const {
+    const auto found = totals.find(name);
+    return found == totals.end() ? std::nullopt : std::optional(found->second);
+  }
 };
 
-ModelLog log_of(const SpecDecodeCounters& counters, const std::string& where, std::string_view prefix) {
-  std::vector<std::uint64_t> accepted;
+void add_page(ModelLog& log, const PageCounters& counters, const LogSource& source, const PageNames& names) {
+  const std::string& where = source.name();
+  std::vector<std::uint64_t> by_position;
+  std::uint64_t accepted = 0;
   for (const auto& [position, count] : counters.by_position) {
-    if (position != accepted.size()) {
-      throw UsageError("{}: {}{} has no position {}", where, prefix, per_position_counter, accepted.size());
-    }
-    accepted.push_back(count);
+    if (position != by_position.size())
+      throw UsageError("{}: {}{} has no position {}", where, names.prefix, per_position_counter,
+                       by_position.size());
+    by_position.push_back(count);
+    accepted += count;
   }
-  if (counters.rounds == 0 || accepted.empty()) {
-    throw UsageError("{}: needs samples of {}{} and {}{}", where, prefix, drafts_counter, prefix,
+  auto rounds = counters.total(drafts_counter);
+  auto drafted = counters.total(draft_tokens_counter);
+  const bool counted = rounds ? !by_position.empty() || (drafted && counters.total(accepted_counter))
+                              : drafted && counters.total(accepted_counter);
+  if (!counted || rounds == 0u)
+    throw UsageError("{}: needs samples of {}{} and {}{}", where, names.prefix, drafts_counter, names.prefix,
                      per_position_counter);
+  if (by_position.empty()) accepted = *counters.total(accepted_counter);
+  if (!rounds) {
+    const std::uint64_t gamma = drafted_option(source, "pages of early versions do not say");
+    rounds = (*drafted + gamma - 1) / gamma;
+    if (const auto emitted = counters.total(emitted_counter)) {
+      if (*emitted < *rounds)
+        throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", where,
+                         *emitted, *rounds);
+      accepted = *emitted - *rounds;
+    }
   }
-  ModelLog log;
-  log.add_totals(where, counters.rounds, accepted,
-                 counters.drafted.value_or(counters.rounds * accepted.size()));
-  return log;
+  const auto requests = counters.total(names.requests);
+  check_drafting(where, *rounds,
+                 runs_of(counters.total(names.tokens).value_or(0), accepted, requests.value_or(0)), accepted,
+                 requests ? drafting_share : drafting_share_with_prompts);
+  if (by_position.empty()) return log.add_sums(where, *rounds, *drafted, accepted);
+  log.add_totals(where, *rounds, by_position, drafted.value_or(*rounds * by_position.size()));
 }
 
-ModelLogs read_spec_decode_page(const LogSource& source, std::string_view prefix) {
-  std::map<std::string, SpecDecodeCounters> models;
-  for (const PrometheusSample& sample : prometheus_samples(source, fmt::format("{}spec_decode", prefix))) {
-    SpecDecodeCounters& counters = models[sample.label("model_name")];
-    const std::string_view name = std::string_view(sample.name).substr(prefix.size());
-    if (name == drafts_counter) {
-      counters.rounds += counter_of(sample);
-    } else if (name == draft_tokens_counter) {
-      counters.drafted = counters.drafted.value_or(0) + counter_of(sample);
-    } else if (name == per_position_counter) {
-      if (sample.labels.count("position") == 0) refuse_line(sample.line, "no label \"position\"");
-      counters.by_position[count_of(sample.line, sample.label("position"), "position")] += counter_of(sample);
+ModelLogs read_spec_decode_page(const LogSource& source, const PageNames& names) {
+  const auto gauges = {fmt::format("{}spec_decode_efficiency", names.prefix),
+                       fmt::format("{}spec_decode_draft_acceptance_rate", names.prefix)};
+  std::map<std::string, PageCounters> models;
+  for (const std::string_view part : {std::string_view("spec_decode"), names.tokens, names.requests}) {
+    if (part.empty()) continue;
+    const std::string beginning = fmt::format("{}{}", names.prefix, part);
+    for (const PrometheusSample& sample : prometheus_samples(source, beginning, gauges)) {
+      PageCounters& counters = models[sample.label("model_name")];
+      const std::string_view name = std::string_view(sample.name).substr(names.prefix.size());
+      if (name == per_position_counter) {
+        if (sample.labels.count("position") == 0) refuse_line(sample.line, "no label \"position\"");
+        counters.by_position[count_of(sample.line, sample.label("position"), "position")] +=
+            counter_of(sample);
+      }
+      for (const std::string_view known : {drafts_counter, draft_tokens_counter, accepted_counter,
+                                           emitted_counter, names.tokens, names.requests}) {
+        if (name == known) counters.totals[std::string(name)] += counter_of(sample);
+      }
     }
   }
+  // A model without counters of drafts does not speculate.
+  std::erase_if(models, [](const auto& model) {
+    return !model.second.total(drafts_counter) && !model.second.total(draft_tokens_counter);
+  });
   if (models.empty()) models[""];
   ModelLogs logs;
-  for (const auto& [model, counters] : models) logs[model] = log_of(counters, source.name(), prefix);
+  for (const auto& [model, counters] : models) add_page(logs[model], counters, source, names);
   return logs;
 }
 
@@ -69,7 +115,7 @@ LogFormat vllm_metrics_log_format() {
           "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"1\"} 2.0\n",
           "https://docs.vllm.ai/en/latest/usage/metrics.html",
           [](const LogSource& source) { return no_sample(source, "vllm:"); },
-          [](const LogSource& source) { return read_spec_decode_page(source, "vllm:"); }};
+          [](const LogSource& source) { return read_spec_decode_page(source, vllm_names); }};
 }
 
 LogFormat llama_metrics_log_format() {
@@ -82,7 +128,7 @@ LogFormat llama_metrics_log_format() {
           "llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 2\n",
           "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
           [](const LogSource& source) { return no_sample(source, "llamacpp:"); },
-          [](const LogSource& source) { return read_spec_decode_page(source, "llamacpp:"); }};
+          [](const LogSource& source) { return read_spec_decode_page(source, llama_names); }};
 }
 
 }  // namespace speclab

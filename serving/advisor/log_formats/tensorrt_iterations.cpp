@@ -20,7 +20,7 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
   };
   std::vector<Iteration> iterations;
   bool alone = true;
-  for (const auto& [place, model] : records_with(source, requests_key)) {
+  for (const auto& [place, model, usage] : records_with(source, requests_key)) {
     const Iteration one{place.where, count_in(place.at(requests_key)), count_in(place.at("numDraftTokens")),
                         count_in(place.at("numAcceptedTokens"))};
     if (one.requests == 0) continue;

@@ -1,18 +1,17 @@
 // Reads columns "position,drafted,accepted": how many rounds drafted and how many accepted each position.
+#include <algorithm>
+
+#include "experiments/recording/named_records.hpp"
 #include "serving/advisor/log_format.hpp"
-#include "serving/advisor/named_columns.hpp"
 
 namespace speclab {
 
 namespace {
 
 std::string not_totals_csv(const LogSource& source) {
-  const std::string& first = source.lines().front().text;
-  if (first.find("position") != std::string::npos && first.find(',') != std::string::npos &&
-      first.front() != '{' && first.front() != '[') {
-    return "";
-  }
-  return "its first line has no column \"position\"";
+  const std::vector<std::string> names = header_names(source.lines().front().text);
+  const bool found = std::find(names.begin(), names.end(), "position") != names.end();
+  return found ? "" : "its first line has no column \"position\"";
 }
 
 ModelLogs read_totals_csv(const LogSource& source) {

@@ -1,5 +1,6 @@
 // Reads vLLM's lines "SpecDecoding metrics: Mean acceptance length: 2.50, ...", each about the interval since
-// the line before.
+// the line before; early versions of the V1 engine print only totals. The V0 engine's lines "Speculative
+// metrics: ..." count since the server's start.
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
@@ -7,31 +8,79 @@ namespace speclab {
 namespace {
 
 constexpr std::string_view vllm_marker = "SpecDecoding metrics:";
+constexpr std::string_view vllm_v0_marker = "Speculative metrics:";
 constexpr std::string_view vllm_rates = "Per-position acceptance rate:";
 
 std::string not_vllm_log(const LogSource& source) {
-  if (!source.has(vllm_marker)) return fmt::format("has no line with \"{}\"", vllm_marker);
-  if (!source.has(vllm_rates)) {
-    return fmt::format("no line has \"{}\", which vLLM writes since v0.9", vllm_rates);
-  }
-  return "";
+  return source.has(vllm_marker) ? "" : fmt::format("has no line with \"{}\"", vllm_marker);
 }
 
 ModelLogs read_vllm_log(const LogSource& source) {
   ModelLog log;
   for (const TextLine& line : source.lines()) {
-    const auto rates_at = line.text.find(vllm_rates);
-    if (line.text.find(vllm_marker) == std::string::npos || rates_at == std::string::npos) continue;
-    const auto length = number_after(line.text, "Mean acceptance length:");
-    if (!length) refuse_line(line, "no \"Mean acceptance length\"");
+    if (line.text.find(vllm_marker) == std::string::npos) continue;
     // An integer follows the labels of counts; another word follows those of throughput.
     const std::uint64_t accepted = count_after(line, "Accepted:");
     const std::uint64_t drafted = count_after(line, "Drafted:");
+    const auto rates_at = line.text.find(vllm_rates);
+    if (rates_at == std::string::npos) {
+      const std::uint64_t gamma = drafted_option(source, "lines of early versions do not say");
+      log.add_sums(line.where, (drafted + gamma - 1) / gamma, drafted, accepted);
+      continue;
+    }
+    const auto length = number_after(line.text, "Mean acceptance length:");
+    if (!length) refuse_line(line, "no \"Mean acceptance length\"");
     // If the line goes on after the last rate, ", Avg ..." follows and ends the list.
     constexpr double half_of_last_digit = 0.0051;
-    add_rounded(log, line.where, *length, half_of_last_digit, accepted, drafted,
-                rates_in(line.text.substr(rates_at + vllm_rates.size())));
+    add_rounded(log, line.where,
+                {.accepted = accepted,
+                 .drafted = drafted,
+                 .rates = rates_in(line.text.substr(rates_at + vllm_rates.size())),
+                 .mean_emitted = *length,
+                 .mean_rounding = half_of_last_digit});
   }
+  return {{"", log}};
+}
+
+/// Totals of the V0 engine. Its accepted tokens are not read: they include those after a rejection, which are
+/// not emitted.
+struct EmittedTotals {
+  std::string where;
+  std::uint64_t rounds = 0;
+  std::uint64_t drafted = 0;
+  std::uint64_t emitted = 0;
+};
+
+void add_emitted(ModelLog& log, const EmittedTotals& totals) {
+  if (totals.emitted < totals.rounds)
+    throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", totals.where,
+                     totals.emitted, totals.rounds);
+  log.add_sums(totals.where, totals.rounds, totals.drafted, totals.emitted - totals.rounds);
+}
+
+ModelLogs read_vllm_v0_log(const LogSource& source) {
+  ModelLog log;
+  EmittedTotals last;
+  for (const TextLine& line : source.lines()) {
+    if (line.text.find(vllm_v0_marker) == std::string::npos) continue;
+    const std::uint64_t drafted = count_after(line, "Number of draft tokens:");
+    const std::uint64_t emitted = count_after(line, "Number of emitted tokens:");
+    // The first V1 engine wrote such lines about intervals, and accepted tokens without those after a
+    // rejection.
+    if (line.text.find("System efficiency: nan") != std::string::npos) {
+      const std::uint64_t accepted = count_after(line, "Number of accepted tokens:");
+      log.add_sums(line.where, runs_of(emitted, accepted, 0), drafted, accepted);
+      continue;
+    }
+    const std::uint64_t gamma = count_after(line, "Number of speculative tokens:");
+    if (gamma == 0 || drafted % gamma != 0)
+      refuse_line(line, "{} draft tokens are no whole number of rounds of {}", drafted, gamma);
+    const EmittedTotals now{line.where, drafted / gamma, drafted, emitted};
+    // Totals fall only when the server restarts.
+    if (now.drafted < last.drafted) add_emitted(log, last);
+    last = now;
+  }
+  add_emitted(log, last);
   return {{"", log}};
 }
 
@@ -41,12 +90,28 @@ LogFormat vllm_log_log_format() {
   return {
       "vllm_log",
       "vLLM",
-      "Lines \"SpecDecoding metrics: ...\" of the server's log; their rates have three decimals.",
+      "Lines \"SpecDecoding metrics: ...\" of the server's log; their rates have three decimals. Lines without rates need --drafted.",
       "INFO 11-02 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.25, Accepted "
       "throughput: 0.50 tokens/s, Drafted throughput: 0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft acceptance rate: 62.5%\n",
       "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
       not_vllm_log,
       read_vllm_log};
+}
+
+LogFormat vllm_v0_log_log_format() {
+  return {
+      "vllm_v0_log",
+      "vLLM",
+      "The last line \"Speculative metrics: ...\" of a log of the V0 engine; its acceptance rate also counts "
+      "tokens after a rejection, so only emitted tokens are read.",
+      "INFO 01-05 08:00:00 metrics.py:455] Speculative metrics: Draft acceptance rate: 0.700, System "
+      "efficiency: 0.600, Number of speculative tokens: 3, Number of accepted tokens: 210, Number of draft tokens: 300, "
+      "Number of emitted tokens: 240.\n",
+      "https://github.com/vllm-project/vllm/blob/v0.6.0/vllm/spec_decode/metrics.py",
+      [](const LogSource& source) {
+        return source.has(vllm_v0_marker) ? "" : fmt::format("has no line with \"{}\"", vllm_v0_marker);
+      },
+      read_vllm_v0_log};
 }
 
 }  // namespace speclab

@@ -15,7 +15,7 @@ constexpr const char* histogram_key = "acceptance_histogram";
 
 ModelLogs read_vllm_response(const LogSource& source) {
   ModelLogs logs;
-  for (const auto& [place, model] : records_with(source, histogram_key)) {
+  for (const auto& [place, model, usage] : records_with(source, histogram_key)) {
     ModelLog& log = logs[model];
     if (place.has("per_step_accepted") && place.has("per_step_drafted")) {
       const std::vector<std::uint64_t> accepted = counts_in(place.at("per_step_accepted"));
@@ -29,7 +29,12 @@ ModelLogs read_vllm_response(const LogSource& source) {
     }
     const std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
     // A request that drafted nothing says nothing about acceptance.
-    if (std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}) == 0) continue;
+    const auto rounds = std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0});
+    if (rounds == 0) continue;
+    std::uint64_t accepted = 0;
+    for (std::size_t i = 0; i < histogram.size(); ++i) accepted += i * histogram[i];
+    // The prompt's run and the one for the last token do not draft.
+    if (usage) check_drafting(place.where, rounds + 1, runs_of(*usage, accepted, 1), accepted);
     log.add_histogram(
         place.where, histogram,
         place.has("num_draft_tokens") ? std::optional(count_in(place.at("num_draft_tokens"))) : std::nullopt);

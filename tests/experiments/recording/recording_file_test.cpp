@@ -12,6 +12,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/npy.hpp"
+#include "experiments/recording/named_records.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -177,8 +178,9 @@ TEST_CASE("CSV: errors name the line, the value and the remedy") {
 
 TEST_CASE("a file in no known format is told why, for each") {
   const std::string why = file_refusal("hello\n");
-  for (const char* format : {"csv", "json-lines", "openai-completions", "openai-chat", "vllm", "llama-server",
-                             "npz", "safetensors", "kl-base"}) {
+  for (const char* format :
+       {"csv", "json-lines", "openai-completions", "openai-chat", "openai-responses", "vllm", "llama-server",
+        "ollama", "tgi", "sglang", "npz", "safetensors", "kl-base"}) {
     CHECK(mentions(why, std::string("\n  ") + format));
   }
   CHECK(mentions(file_refusal("{\"a\": 1}"), "has no prompt_logprobs"));
@@ -260,6 +262,77 @@ TEST_CASE("OpenAI chat and llama-server, one response a line") {
   CHECK(one.draft[0] == std::vector<double>{-0.3, std::log(0.5)});
   CHECK(mentions(file_refusal(chat, llama.substr(0, llama.find('\n') + 1)),
                  "the target's file has 2 sequences, the draft's 1"));
+}
+
+TEST_CASE("one text in the responses of six servers gives the same columns") {
+  // Tokens 11 and 12 are texts "t11" and "t12"; a request that scores the text generates one token more.
+  const std::vector<std::string> targets{
+      R"({"meta_info": {"id": "r", "output_token_logprobs": [[-0.5, 11, null], [-1, 12, "t12"]]}})",
+      R"({"meta_info": {"input_token_logprobs": [[null, 9, null], [-7, 10, null], [-0.5, 11, null], [-1, 12, null]],
+          "output_token_logprobs": [[-3, 13, null]]}})",
+      R"({"generated_text": "ab", "details": {"prefill": [], "tokens": [{"id": 11, "text": "t11", "logprob": -0.5, "special": false},
+          {"id": 12, "text": "t12", "logprob": -1, "special": false}]}})",
+      R"([{"generated_text": "c", "details": {"prefill": [{"id": 10, "text": "t10", "logprob": null},
+          {"id": 11, "text": "t11", "logprob": -0.5}, {"id": 12, "text": "t12", "logprob": -1}],
+          "tokens": [{"id": 13, "text": "t13", "logprob": -3, "special": false}]}}])",
+      R"({"model": "m", "response": "ab", "done": true, "logprobs": [{"token": "t11", "logprob": -0.5, "bytes": [97]},
+          {"token": "t12", "logprob": -1, "bytes": [98]}]})",
+      R"({"model": "m", "response": "a", "done": false, "logprobs": [{"token": "t11", "logprob": -0.5}]}
+{"model": "m", "response": "b", "done": false, "logprobs": [{"token": "t12", "logprob": -1}]}
+{"model": "m", "response": "", "done": true}
+)",
+      R"({"object": "response", "output": [{"type": "reasoning", "summary": []}, {"type": "message", "content": [
+          {"type": "output_text", "text": "ab", "logprobs": [{"token": "t11", "logprob": -0.5, "bytes": [97], "top_logprobs": []},
+          {"token": "t12", "logprob": -1, "bytes": [98], "top_logprobs": []}]}]}]})"};
+  const std::string draft =
+      R"({"completion_probabilities": [{"id": 11, "token": "t11", "logprob": -0.75}, {"id": 12, "token": "t12", "logprob": -0.25}]})";
+  const std::vector<std::string> formats{"sglang", "sglang",          "tgi", "tgi", "ollama",
+                                         "ollama", "openai-responses"};
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    CAPTURE(targets[i]);
+    const bool scored = i == 1 || i == 3;  // The draft's list is then that of the prompt.
+    const Recording one = scored ? recording_of(draft, targets[i]) : recording_of(targets[i], draft);
+    CHECK((scored ? one.draft[0] : one.target) == std::vector<double>{-0.5, -1});
+    CHECK((scored ? one.target : one.draft[0]) == std::vector<double>{-0.75, -0.25});
+    CHECK(one.sequences.size() == 1);
+    CHECK(mentions(file_refusal(targets[i]), fmt::format("{} holds one model", formats[i])));
+  }
+  CHECK(mentions(file_refusal(targets[0] + "\n{\"meta_info\": {}}\n"), "FILE:2: has no log-probabilities"));
+  CHECK(
+      mentions(file_refusal(R"({"meta_info": {"output_token_logprobs": [[-1, 3, null], [null, 4, null]]}})"),
+               "output_token_logprobs/1: [null,4,null]; expected a log-probability"));
+  CHECK(mentions(file_refusal(R"({"logprobs": [{"token": "a", "logprob": 0.5}]})"), "natural logarithm"));
+}
+
+TEST_CASE("columns and keys of one's own are read by --fields, and others are passed over") {
+  const NamedFields fields{{"logp", "lp.target"}, {"logq", "lp.draft"}, {"sequence", "id"}};
+  const TempFile json(R"({"id": "a", "lp": {"target": -1, "draft": -2}, "more": 3}
+{"id": "a", "lp": {"target": -0.5, "draft": "-inf"}}
+{"id": "b", "lp": {"target": -0.25, "draft": -4}}
+)");
+  const ReadRecording read = read_recording(json.path().string(), "", nullptr, "", fields);
+  CHECK(read.format == "named-fields");
+  CHECK(read.recording.target == std::vector<double>{-1, -0.5, -0.25});
+  CHECK(read.recording.draft[0] == std::vector<double>{-2, -INFINITY, -4});
+  REQUIRE(read.recording.sequences.size() == 2);
+  CHECK(read.recording.sequences[1].first == 2);
+  const TempFile csv("word,q,p,at\nx,-2,-1,5\ny,-3,-0.5,6\n");
+  const auto refusal = [&](const NamedFields& named) {
+    try {
+      read_recording(csv.path().string(), "", nullptr, "", named);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(
+      read_recording(csv.path().string(), "", nullptr, "", {{"logp", "p"}, {"logq", "q"}, {"position", "at"}})
+          .recording.target == std::vector<double>{-1, -0.5});
+  CHECK(mentions(refusal({{"logp", "p"}}), "name logq, too"));
+  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "z"}}), "no column \"z\""));
+  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "q"}, {"base", "at"}}), "unknown \"base\""));
+  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "word"}}), ":2: word is \"x\"; expected a number"));
+  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "q"}, {"position", "q"}}), "position -3 after -2"));
 }
 
 TEST_CASE("rows as safetensors: the columns, the overlap, the entropy") {

@@ -1,0 +1,107 @@
+#include "experiments/recording/named_records.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string brief_text(const std::string& text) { return printable(text, 80); }
+
+/// The values of a record under speclab's names.
+using NamedValues = std::map<std::string, std::string>;
+
+NamedValues values_in(const Json& value, const TextLine& line, const NamedFields& fields) {
+  NamedValues values;
+  for (const auto& [name, path] : fields) {
+    const Json* place = &value;
+    for (const std::string& part : split(path, '.')) {
+      if (!place->is_object() || !place->contains(part))
+        throw UsageError("{}: no \"{}\", which --fields names for {}", line.where, path, name);
+      place = &(*place)[part];
+    }
+    values[name] = place->is_string() ? place->get<std::string>() : place->dump();
+  }
+  return values;
+}
+
+}  // namespace
+
+NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string>& names) {
+  const std::vector<std::string> fields = split(header.text, ',');
+  count_ = fields.size();
+  for (const std::string& name : names) {
+    const auto found = std::find(fields.begin(), fields.end(), name);
+    if (found == fields.end()) {
+      throw UsageError("{}: no column \"{}\" in the header \"{}\"; say with --fields which columns there are",
+                       header.where, name, brief_text(header.text));
+    }
+    if (std::count(fields.begin(), fields.end(), name) > 1)
+      throw UsageError("{}: column \"{}\" occurs twice in the header \"{}\"", header.where, name,
+                       brief_text(header.text));
+    columns_.push_back(static_cast<std::size_t>(found - fields.begin()));
+  }
+}
+
+std::vector<std::string> NamedColumns::words(const TextLine& line) const {
+  const std::vector<std::string> fields = split(line.text, ',');
+  if (fields.size() != count_)
+    throw UsageError("{}: \"{}\" has {} values; the header has {}", line.where, brief_text(line.text),
+                     fields.size(), count_);
+  std::vector<std::string> words;
+  for (const std::size_t column : columns_) words.push_back(fields[column]);
+  return words;
+}
+
+NamedFields parse_fields(const std::string& text) {
+  NamedFields fields;
+  for (const std::string& pair : split(text, ',')) {
+    const auto equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
+      throw UsageError("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair);
+    }
+    fields[trimmed(pair.substr(0, equals))] = trimmed(pair.substr(equals + 1));
+  }
+  return fields;
+}
+
+void check_fields(const NamedFields& fields, std::initializer_list<const char*> known) {
+  for (const auto& [name, column] : fields) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UsageError("--fields: unknown \"{}\"; expected {}", name, fmt::join(known, ", "));
+  }
+}
+
+void each_named_record(
+    const std::vector<TextLine>& lines, const NamedFields& fields,
+    const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit) {
+  if (lines.front().text.front() == '{') {
+    for (const TextLine& line : lines) {
+      const Json value = json_line(line.text);
+      if (!value.is_object())
+        throw UsageError("{}: {} is not an object of JSON", line.where, brief_text(line.text));
+      visit(line, values_in(value, line, fields));
+    }
+    return;
+  }
+  std::vector<std::string> columns;
+  for (const auto& [name, column] : fields) columns.push_back(column);
+  const NamedColumns header(lines.front(), columns);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::vector<std::string> words = header.words(lines[i]);
+    NamedValues values;
+    std::size_t column = 0;
+    for (const auto& field : fields) values[field.first] = words[column++];
+    visit(lines[i], values);
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,500 @@
+// Logs in the shapes that people paste, with invented numbers whose right values are worked out here, and
+// logs that are refused with the numbers that contradict each other.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "serving/advisor/acceptance_file.hpp"
+#include "serving/advisor/log_format.hpp"
+#include "serving/advisor/planning.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// Returns the alpha for a mean of accepted tokens of `gamma` drafted, by a search of its own.
+double alpha_by_search(double mean, int gamma) {
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = (low + high) / 2;
+    double sum = 0;
+    for (int k = 1; k <= gamma; ++k) sum += std::pow(middle, k);
+    (sum < mean ? low : high) = middle;
+  }
+  return low;
+}
+
+std::string reason_of(const std::string& text, const LogOptions& options) {
+  try {
+    acceptance_in(text, "log", options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::string v0_line =
+    "INFO metrics.py:455] Speculative metrics: Draft acceptance rate: 0.700, System efficiency: 0.600, Number of "
+    "speculative tokens: 3, Number of accepted tokens: {}, Number of draft tokens: {}, Number of emitted tokens: {}.\n";
+
+std::string v0_log(int accepted, int drafted, int emitted) {
+  return fmt::format(fmt::runtime(v0_line), accepted, drafted, emitted);
+}
+
+std::string serve_text(int requests, int generated, const std::string& counts) {
+  return fmt::format(
+      "============ Serving Benchmark Result ============\nSuccessful requests:          {}\n"
+      "Total generated tokens:       {}\n---------------Speculative Decoding---------------\n"
+      "Acceptance rate (%):          1.00\n{}==================================================\n",
+      requests, generated, counts);
+}
+
+const std::string serve_counts =
+    "Drafts:             400\nDraft tokens:        1200\nAccepted tokens:      648\nPer-position acceptance (%):\n"
+    "  Position 0:         79.00\n  Position 1:         52.50\n  Position 2:         30.50\n";
+
+std::string offline_text(int emitted, const std::string& rates) {
+  return fmt::format(
+      "--------------------\ntotal_num_output_tokens: {}\nnum_drafts: 2000\nnum_draft_tokens: 4000\n"
+      "num_accepted_tokens: 2500\nmean acceptance length: 2.25\n--------------------\n{}",
+      emitted, rates);
+}
+
+const std::string offline_rates = "acceptance at token 0: 0.75\nacceptance at token 1: 0.50\n";
+
+std::string sglang_args(int steps, int branches, int nodes) {
+  return fmt::format(
+      "[2026-03-01 09:00:00] server_args=ServerArgs(speculative_algorithm='EAGLE3', speculative_num_steps={}, "
+      "speculative_eagle_topk={}, speculative_num_draft_tokens={})\n",
+      steps, branches, nodes);
+}
+
+const std::string decode_lines =
+    "[2026-03-01 09:00:10 TP0] Decode batch. #running-req: 1, #token: 900, accept len: 2.50, cuda graph: True\n"
+    "[2026-03-01 09:00:11 TP0] Decode batch. #running-req: 3, #token: 980, accept len: 2.70, cuda graph: True\n";
+
+std::string server_info(int branches, int nodes) {
+  return fmt::format(
+      R"({{"speculative_algorithm": "EAGLE3", "speculative_num_steps": 4, "speculative_eagle_topk": {}, )"
+      R"("speculative_num_draft_tokens": {}, "internal_states": [{{"avg_spec_accept_length": 3.0}}, )"
+      R"({{"avg_spec_accept_length": 3.2}}]}})",
+      branches, nodes);
+}
+
+std::string eagle_answer(const std::string& idxs, const std::string& emitted) {
+  return fmt::format(
+      R"({{"question_id": 81, "model_id": "m", "choices": [{{"index": 0, "turns": ["a", "b"], "idxs": {}, )"
+      R"("new_tokens": {}, "wall_time": [1.0, 2.0]}}], "tstamp": 1}})"
+      "\n",
+      idxs, emitted);
+}
+
+/// A page of an early version, or of the V0 engine if it has emitted tokens.
+std::string early_page(const std::string& more) {
+  return "vllm:spec_decode_num_draft_tokens_total{model_name=\"m\"} 400\n"
+         "vllm:spec_decode_num_accepted_tokens_total{model_name=\"m\"} 300\n"
+         "vllm:spec_decode_draft_acceptance_rate{model_name=\"m\"} 0.75\n" +
+         more;
+}
+
+struct ReadCase {
+  const char* format;
+  std::string text;
+  LogOptions options;
+  std::uint64_t rounds;  ///< 0: not counted
+  double accepted;       ///< tokens per round
+  int gamma;
+  /// Tokens accepted at the last position, if the log has positions: they determine the examined tokens.
+  std::optional<std::uint64_t> full;
+};
+
+std::vector<ReadCase> vllm_cases() {
+  return {
+      // 300 drafted tokens are 100 rounds of 3; 250 emitted tokens are 150 more. 210 tokens were accepted
+      // somewhere, also after a rejection.
+      {"vllm_v0_log", v0_log(210, 300, 250), {}, 100, 1.5, 3, {}},
+      // Totals since the start: the last line counts, and the last before a restart.
+      {"vllm_v0_log",
+       v0_log(90, 150, 120) + v0_log(210, 300, 250) + v0_log(60, 90, 80) + v0_log(110, 150, 130),
+       {},
+       150,
+       (150 + 80) / 150.0,
+       3,
+       {}},
+      // The first V1 engine: intervals, without efficiency. 500 - 300 rounds.
+      {"vllm_v0_log",
+       "Speculative metrics: Draft acceptance rate: 0.750, System efficiency: nan, Number of speculative tokens: 2, "
+       "Number of accepted tokens: 300, Number of draft tokens: 400, Number of emitted tokens: 500.\n",
+       {},
+       200,
+       1.5,
+       2,
+       {}},
+      {"vllm_log",
+       "SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
+       {.drafted = 3},
+       200,
+       1.8,
+       3,
+       {}},
+      // 316 + 210 + 122 = 648 accepted of 400 rounds.
+      {"bench_serve", serve_text(10, 1058, serve_counts), {}, 400, 1.62, 3, 122},
+      {"bench_serve",
+       serve_text(
+           10, 1058,
+           "Acceptance length (server):  2.62\nDraft tokens: 1200\nAccepted tokens: 648\nDrafts: 400\n"),
+       {},
+       400,
+       1.62,
+       3,
+       {}},
+      // Two benchmarks of one file are summed.
+      {"bench_serve",
+       serve_text(10, 1058, serve_counts) + serve_text(10, 1058, serve_counts),
+       {},
+       800,
+       1.62,
+       3,
+       244},
+      {"bench_serve_json",
+       R"({"model_id": "m", "completed": 10, "total_output_tokens": 1058, "spec_decode_num_drafts": 400,
+           "spec_decode_draft_tokens": 1200, "spec_decode_accepted_tokens": 648,
+           "spec_decode_per_position_acceptance_rates": [0.79, 0.525, 0.305]})",
+       {},
+       400,
+       1.62,
+       3,
+       122},
+      // 400 drafted tokens are 200 rounds of 2, which accepted 300, or emitted 450.
+      {"vllm_metrics", early_page(""), {.drafted = 2}, 200, 1.5, 2, {}},
+      {"vllm_metrics",
+       early_page("vllm:spec_decode_num_emitted_tokens_total{model_name=\"m\"} 450\n"),
+       {.drafted = 2},
+       200,
+       1.25,
+       2,
+       {}},
+      {"vllm_metrics",
+       early_page("vllm:spec_decode_num_drafts_total{model_name=\"m\"} 200\n"),
+       {},
+       200,
+       1.5,
+       2,
+       {}},
+      {"vllm_offline", offline_text(4600, offline_rates), {}, 2000, 1.25, 2, 1000},
+  };
+}
+
+std::vector<ReadCase> other_cases() {
+  const std::string llama_rounds =
+      "slot update_slots: id  0 | task 7 | accepted {}/{} draft tokens, new n_tokens = 9\n";
+  const auto round = [&](int accepted, int drafted) {
+    return fmt::format(fmt::runtime(llama_rounds), accepted, drafted);
+  };
+  return {
+      // A streamed response counts from its start: the last part alone is read.
+      {"llama_server_response",
+       "data: {\"id\": \"a\", \"timings\": {\"predicted_n\": 100, \"draft_n\": 160, \"draft_n_accepted\": 59}}\n\n"
+       "data: {\"id\": \"a\", \"timings\": {\"predicted_n\": 300, \"draft_n\": 493, \"draft_n_accepted\": 175}}\n\n"
+       "data: [DONE]\n",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
+      {"llama_server_response",
+       "data: {\"stop\": false, \"timings\": {\"predicted_n\": 100, \"draft_n\": 160, \"draft_n_accepted\": 59}}\n\n"
+       "data: {\"stop\": true, \"timings\": {\"predicted_n\": 300, \"draft_n\": 493, \"draft_n_accepted\": 175}}\n",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
+      {"llama_server_log",
+       round(2, 4) + round(0, 4) + round(4, 4) + round(4, 4) + round(1, 4),
+       {},
+       5,
+       11 / 5.0,
+       4,
+       2},
+      // Verbose logs print a round twice.
+      {"llama_server_log",
+       "slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n" + round(3, 4) +
+           "slot update_slots: id  0 | task 7 | accepted  4/ 4 draft tokens\n" + round(4, 4),
+       {},
+       2,
+       3.5,
+       4,
+       1},
+      // Weights 1 and 3: 1.65 accepted of 3.
+      {"sglang_log", sglang_args(3, 1, 4) + decode_lines, {}, 0, 1.65, 3, {}},
+      // A block of 8 has 7 drafts, whatever its number of steps.
+      {"sglang_log", sglang_args(1, 1, 8) + decode_lines, {}, 0, 1.65, 7, {}},
+      {"sglang_info", server_info(1, 5), {}, 0, 2.1, 4, {}},
+      {"sglang_info", serve_text(10, 1000, "Accept length:         2.60\n"), {.drafted = 3}, 0, 1.6, 3, {}},
+      // 300 - 175 - 1 = 124 runs drafted 4 each, but for the last.
+      {"lm_studio",
+       R"({"stats": {"predictedTokensCount": 300, "totalDraftTokensCount": 493, "acceptedDraftTokensCount": 175}})",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
+      {"lm_studio_rest",
+       R"({"model": "m", "usage": {"completion_tokens": 300}, "stats": {"total_draft_tokens_count": 493,
+           "accepted_draft_tokens_count": 175}})",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
+      {"exllama",
+       R"({"eos": true, "new_tokens": 300, "accepted_draft_tokens": 175, "rejected_draft_tokens": 318})",
+       {.drafted = 4},
+       124,
+       175 / 124.0,
+       4,
+       {}},
+      // Steps 0 to 9 and 0 to 19 are 30, which emitted 24 + 51 tokens.
+      {"eagle_answers", eagle_answer("[9, 19]", "[24, 51]"), {.drafted = 5}, 30, 1.5, 5, {}},
+  };
+}
+
+struct RefusedCase {
+  std::string text;
+  LogOptions options;
+  std::vector<std::string> words;
+};
+
+std::vector<RefusedCase> refused_cases() {
+  const std::string totals =
+      R"({"stats": {"predictedTokensCount": 300, "totalDraftTokensCount": {0}, "acceptedDraftTokensCount": 175}})";
+  const auto lm_studio = [&](int drafted) {
+    std::string text = totals;
+    return text.replace(text.find("{0}"), 3, std::to_string(drafted));
+  };
+  const std::string page =
+      "vllm:spec_decode_num_drafts_total 50\nvllm:spec_decode_num_draft_tokens_total 100\n"
+      "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"0\"} 40\n"
+      "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 20\n"
+      "vllm:generation_tokens_total 570\nvllm:time_to_first_token_seconds_count 10\n";
+  return {
+      // Trees: (2.65 - 1) / 15 and 2.65 / 16.
+      {sglang_args(4, 4, 16) + decode_lines, {}, {"trees", "2.65", "0.1100", "0.1656"}},
+      {server_info(8, 32), {}, {"trees", "3.1", "0.0677", "0.0969"}},
+      {sglang_args(3, 1, 4) + decode_lines + sglang_args(5, 1, 6) + decode_lines, {}, {"is 5, but 3 before"}},
+      // 570 - 60 - 10 = 500 runs, of which 50 drafted: 1.12 tokens a run, not 2.2.
+      {page, {}, {"50 of 500 runs", "1.12 tokens a run"}},
+      {serve_text(10, 2058, serve_counts), {}, {"400 of 1400 runs", "1.46 tokens a run"}},
+      {offline_text(10500, offline_rates), {}, {"2000 of 8000 runs"}},
+      {R"({"usage": {"completion_tokens": 501}, "metrics": {"speculative_decoding": {"acceptance_histogram": [20, 10, 20]}}})",
+       {},
+       {"51 of 450 runs"}},
+      {"statistics ngram: #calls(b,g,a) = 2 600 12, #gen drafts = 12, #gen tokens = 480, #acc tokens = 300\n",
+       {},
+       {"12 of 600 runs", "1.5 tokens a run"}},
+      {"slot print_timing: | eval time = 10.0 ms / 201 tokens\n"
+       "slot print_timing: | draft acceptance = 0.5 ( 100 accepted / 200 generated), mean acceptance length = 6.00\n",
+       {},
+       {"21 of 99 runs"}},
+      {"slot update_slots: | accepted 3/4 draft tokens, new n_tokens = 9\n"
+       "slot print_timing: | eval time = 10.0 ms / 54 tokens\n",
+       {},
+       {"1 of 50 runs"}},
+      {"slot update_slots: | accepted 2/4 draft tokens (restore checkpoint)\n"
+       "slot update_slots: | accepted 2/2 draft tokens\n",
+       {},
+       {"count them twice"}},
+      // Totals of a request are no round, and say how many tokens a run of the target emitted.
+      {lm_studio(493), {}, {"300 tokens emitted and 175 accepted are 2.4 tokens a run", "--drafted N"}},
+      {lm_studio(260), {.drafted = 4}, {"260 tokens drafted in 124 runs", "2.41 tokens a run"}},
+      {eagle_answer("[9, 19]", "[24, 51]"), {}, {"75 tokens emitted in 30 steps are 2.5 a run", "trees"}},
+      {eagle_answer("[9, 19]", "[9, 51]"), {}, {"/new_tokens/0: 9; expected 10 or more"}},
+      {eagle_answer("[9]", "[24, 51]"), {}, {"expected 1 numbers"}},
+      // Counts that contradict each other, with both numbers.
+      {v0_log(210, 301, 250), {}, {"301 draft tokens", "rounds of 3"}},
+      {v0_log(210, 300, 99), {}, {"99 tokens emitted in 100 rounds"}},
+      {"Drafts: 300\n" + serve_counts.substr(serve_counts.find("Draft tokens")),
+       {},
+       {"1200 tokens drafted in 300 rounds of at most 3"}},
+      {offline_text(4600, "acceptance at token 0: 0.50\nacceptance at token 1: 0.75\n"),
+       {},
+       {"position 2 was accepted 1500 times, more than the 1000 before it"}},
+      {offline_text(4600, "acceptance at token 0: 0.75\nacceptance at token 1: 0.30\n"),
+       {},
+       {"2500 accepted tokens in 2000 rounds"}},
+      {offline_text(4600, "acceptance at token 0: 0.75\nacceptance at token 2: 0.50\n"),
+       {},
+       {"is not about position 1"}},
+      {serve_text(10, 1058, "Acceptance length: 2.70\n" + serve_counts), {}, {"2.7, but 648", "give 2.62"}},
+      {early_page(""), {}, {"--drafted N"}},
+      {early_page("vllm:generation_tokens_total{model_name=\"m\"} 2000\n"),
+       {.drafted = 2},
+       {"200 of 1700 runs"}},
+      {serve_text(10, 1058, "Drafts: 400\nAccepted tokens: 648\n"), {}, {"no \"Draft tokens:\""}},
+      {"SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
+       {},
+       {"--drafted N"}},
+      {"drafted,accepted\n5,3,9\n", {}, {"3 values", "the header has 2"}},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("logs that people paste give the values that follow from their counts") {
+  std::set<std::string> formats;
+  std::vector<ReadCase> cases = vllm_cases();
+  for (ReadCase& one : other_cases()) cases.push_back(std::move(one));
+  for (const ReadCase& one : cases) {
+    CAPTURE(one.format);
+    CAPTURE(one.text);
+    formats.insert(one.format);
+    const AcceptanceFile log = acceptance_in(one.text, "log", one.options);
+    CHECK(log.format == one.format);
+    CHECK(log.longest() == static_cast<std::size_t>(one.gamma));
+    const double alpha = logged_acceptance(log, .95).alpha.estimate;
+    if (one.full) {
+      REQUIRE_FALSE(log.means.has_value());
+      CHECK(log.counts.rounds == one.rounds);
+      const auto rounds = static_cast<double>(one.rounds);
+      const auto full = static_cast<double>(*one.full);
+      // A round examines one token more than it accepts, unless it accepts all.
+      CHECK(alpha == doctest::Approx(one.accepted * rounds / (rounds + one.accepted * rounds - full)));
+    } else {
+      REQUIRE(log.means.has_value());
+      CHECK(log.means->rounds == one.rounds);
+      CHECK(log.means->accepted == doctest::Approx(one.accepted));
+      // The mean number of drafted tokens is below gamma where a request's last round was short.
+      if (log.means->drafted == one.gamma)
+        CHECK(alpha == doctest::Approx(alpha_by_search(one.accepted, one.gamma)).epsilon(1e-9));
+      CHECK(std::abs(log.means->drafted - one.gamma) < .1);
+    }
+  }
+  CHECK(formats.size() == 14);
+}
+
+TEST_CASE("logs that contradict themselves, or are not of one chain a round, are refused with the numbers") {
+  for (const RefusedCase& one : refused_cases()) {
+    CAPTURE(one.text);
+    const std::string reason = reason_of(one.text, one.options);
+    for (const std::string& word : one.words) {
+      CAPTURE(reason);
+      CAPTURE(word);
+      CHECK(reason.find(word) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("rounded rates give counts near them, and all numbers of full rounds that print so") {
+  std::mt19937 random(20261128);
+  int open = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    // True counts of 3 positions, printed with two decimals.
+    const auto rounds = static_cast<std::uint64_t>(50 + random() % 1500);
+    std::vector<std::uint64_t> truth;
+    std::uint64_t before = rounds;
+    for (int i = 0; i < 3; ++i) truth.push_back(before = random() % (before + 1));
+    std::vector<double> rates;
+    for (const std::uint64_t count : truth)
+      rates.push_back(std::round(100 * static_cast<double>(count) / static_cast<double>(rounds)) / 100);
+    const std::uint64_t accepted = truth[0] + truth[1] + truth[2];
+    ModelLog log;
+    add_rounded(log, "log",
+                {.accepted = accepted,
+                 .drafted = 3 * rounds,
+                 .rates = rates,
+                 .rate_rounding = .005,
+                 .rounds = rounds});
+    // By brute force, all counts that print as these rates and add up.
+    const auto prints = [&](std::uint64_t count, double rate) {
+      return std::abs(static_cast<double>(count) / static_cast<double>(rounds) - rate) <= .005 + 1e-9;
+    };
+    std::uint64_t low = rounds;
+    std::uint64_t high = 0;
+    for (std::uint64_t last = 0; last <= rounds; ++last) {
+      if (!prints(last, rates[2])) continue;
+      for (std::uint64_t first = 0; first + last <= accepted && first <= rounds; ++first) {
+        if (!prints(first, rates[0]) || !prints(accepted - last - first, rates[1])) continue;
+        low = std::min(low, last);
+        high = std::max(high, last);
+        break;
+      }
+    }
+    REQUIRE(low <= high);
+    if (accepted == 0) continue;
+    CAPTURE(trial);
+    const std::uint64_t found = log.counts.accepted.back();
+    CHECK(found - log.full_fewer == low);
+    CHECK(found + log.full_more == high);
+    open += low < high ? 1 : 0;
+  }
+  CHECK(open > 100);
+}
+
+TEST_CASE("the range of alpha by rounded rates is said, unless it is too small to matter") {
+  const AcceptanceFile offline = acceptance_in(offline_text(4600, offline_rates), "log");
+  // 990 to 1010 of 2000 rounds print as 0.50: 2500 / (4500 - 990) and 2500 / (4500 - 1010).
+  REQUIRE(offline.warnings.size() == 1);
+  CHECK(offline.warnings[0].find("between 0.7123 and 0.7163") != std::string::npos);
+  CHECK(acceptance_in(serve_text(10, 1058, serve_counts), "log").warnings.empty());
+}
+
+TEST_CASE("one line of another format in a log is refused, or changes nothing") {
+  struct Sample {
+    const LogFormat* format;
+    std::vector<std::string> lines;
+    LogOptions options;
+  };
+  std::vector<Sample> samples;
+  for (const LogFormat& format : log_formats()) {
+    if (std::string(format.name) == "named_fields") continue;
+    Sample& sample = samples.emplace_back(Sample{&format, {}, {}});
+    for (const TextLine& line : lines_of(format.sample, "")) sample.lines.push_back(line.text);
+    if (reason_of(format.sample, {}).find("--drafted N") != std::string::npos) sample.options.drafted = 5;
+  }
+  const auto alike = [](const AcceptanceFile& one, const AcceptanceFile& other) {
+    if (one.format != other.format || one.means.has_value() != other.means.has_value()) return false;
+    if (one.means) {
+      return one.means->rounds == other.means->rounds && one.means->drafted == other.means->drafted &&
+             one.means->accepted == other.means->accepted;
+    }
+    return one.counts.examined == other.counts.examined && one.counts.accepted == other.counts.accepted &&
+           one.drafted == other.drafted;
+  };
+  int named = 0;
+  int unchanged = 0;
+  for (const Sample& log : samples) {
+    const AcceptanceFile alone = acceptance_in(log.format->sample, "log", log.options);
+    for (const Sample& other : samples) {
+      if (&other == &log) continue;
+      for (const std::string& stray : other.lines) {
+        for (const std::size_t at : {std::size_t{0}, log.lines.size() / 2, log.lines.size()}) {
+          std::string text;
+          for (std::size_t i = 0; i <= log.lines.size(); ++i) {
+            if (i == at) text += stray + "\n";
+            if (i < log.lines.size()) text += log.lines[i] + "\n";
+          }
+          CAPTURE(text);
+          try {
+            CHECK(alike(acceptance_in(text, "log", log.options), alone));
+            ++unchanged;
+          } catch (const UsageError& error) {
+            named += std::string(error.what()).find("has records of") != std::string::npos ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  CHECK(named > 500);
+  CHECK(unchanged > 500);
+}
