@@ -9,6 +9,7 @@
 
 #include "experiments/base/format/json.hpp"
 #include "experiments/base/support/mapped_file.hpp"
+#include "experiments/base/support/text_files.hpp"
 
 namespace speclab {
 
@@ -26,7 +27,8 @@ class RecordingSource {
 
   const std::string& name() const { return name_; }
   const std::string& column() const { return column_; }
-  std::string_view bytes() const { return file_->bytes(); }
+  /// Returns the text, without a byte order mark.
+  std::string_view bytes() const { return without_byte_order_mark(file_->bytes()); }
   /// Returns the file, which must outlive views of its bytes.
   std::shared_ptr<const MappedFile> file() const { return file_; }
 
