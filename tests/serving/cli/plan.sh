@@ -67,7 +67,34 @@ says err 'rounds_of.csv:1: column "step" is not known; expected the columns toke
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
 says err 'column "step" is not known'
 expect 2 plan load 0.7 --c 0.1 --target-times target.csv --set serving.trace=rounds_of.csv
-says err 'rounds_of.csv:1: column "step" is not known; expected the columns seconds or TIMESTAMP'
+says err 'rounds_of.csv:1: none of "step, n_draft, n_acc" is the time of arrival'
+# Nothing is said of batches, contexts and drafts at which times were not measured.
+printf 'tokens,batch,ms\n1,1,20\n2,1,21\n5,1,24\n' >one.csv
+printf 'tokens,batch,ms\n1,1,1\n' >one_draft.csv
+one=(--target-times one.csv --draft-times one_draft.csv)
+expect 0 plan alpha 0.8 "${one[@]}" --json
+python "assert 'batches' not in data and 'batch_limit' not in data and 'context' not in data['costs']
+assert data['costs']['from'] == 'measured times, at batch 1 only'
+assert data['best']['gamma'] == 4 and 'longest draft whose times are measured' in data['best']['reason']
+tokens, ms = sum(.8 ** i for i in range(5)), 24 + 4 * 1
+assert abs(data['best']['speedup']['value'] - 20 * tokens / ms) < 1e-9 and data['bounds']['longest_draft'] == 4" out
+for option in "--batch 2" "--gamma 5" "--context 4096" "--max-batch 2"; do
+  # shellcheck disable=SC2086
+  expect 2 plan alpha 0.8 "${one[@]}" $option
+  says err "measured"
+done
+expect 2 plan tree .6,.1 "${one[@]}"
+says err "a tree's draft runs over several"
+printf '1,1,20\n' >alone.csv
+expect 2 plan alpha 0.8 --target-times alone.csv --draft-times one_draft.csv
+says err "runs over one token alone are measured"
+printf '1,8,20\n4,8,22\n1,16,24\n4,16,40\n' >wide.csv
+expect 2 plan alpha 0.8 --c 0.1 --target-times wide.csv
+says err "--batch 1: times are measured at batches 8 to 16"
+expect 0 plan alpha 0.8 --c 0.1 --target-times wide.csv --batch 8 --json
+python "assert data['batches'][0]['first'] == 8 and data['batches'][-1]['last'] == 16" out
+expect 0 plan alpha 0.8 --c 0.1 --target-times wide.csv --batch 8
+says out "up to 16, the largest measured"
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"
