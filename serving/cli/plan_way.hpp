@@ -47,6 +47,7 @@ PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
 PlanWay plan_tree();
+PlanWay plan_compare();
 
 /// Returns all ways, in the order of help.
 const std::vector<PlanWay>& plan_ways();
