@@ -48,6 +48,7 @@ PlanWay plan_load();
 PlanWay plan_benchmark();
 PlanWay plan_tree();
 PlanWay plan_compare();
+PlanWay plan_sweep();
 
 /// Returns all ways, in the order of help.
 const std::vector<PlanWay>& plan_ways();
