@@ -124,6 +124,25 @@ DraftRuns draft_runs(const CostPair& costs) {
   return draft->model.drafts_in_one_run() ? DraftRuns::a_round : DraftRuns::a_token;
 }
 
+KnownCosts known_costs(const CostPair& costs) {
+  KnownCosts known;
+  const auto within = [&](const MeasuredCost& times) {
+    known.min_batch = std::max(known.min_batch, times.min_batch());
+    known.max_batch = std::min(known.max_batch, times.max_batch());
+  };
+  if (const auto* const target = std::get_if<MeasuredCost>(&costs.target)) {
+    within(*target);
+    known.max_gamma = std::floor(target->max_tokens()) - 1;
+  }
+  if (const auto* const draft = std::get_if<MeasuredCost>(&costs.draft)) {
+    within(*draft);
+    known.max_draft_tokens = std::floor(draft->max_tokens());
+    if (draft_runs(costs) == DraftRuns::a_round)
+      known.max_gamma = std::min(known.max_gamma, known.max_draft_tokens);
+  }
+  return known;
+}
+
 bool constant(const CostPair& costs) {
   return std::holds_alternative<ConstantCost>(costs.target) &&
          std::holds_alternative<ConstantCost>(costs.draft);
@@ -201,10 +220,10 @@ std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair
 }
 
 std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
-                                       int most) {
+                                       int most, int first) {
   std::vector<BatchRange> ranges;
   const int longest = static_cast<int>(tokens.size()) - 1;
-  for (int batch = 1; batch <= most; ++batch) {
+  for (int batch = first; batch <= most; ++batch) {
     const RoundCosts rounds = round_costs(costs, longest, {double(batch), context});
     const auto speedup = [&](int gamma) {
       return tokens[static_cast<std::size_t>(gamma)] / rounds.of(gamma);
@@ -218,8 +237,9 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
   return ranges;
 }
 
-int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most) {
-  for (int batch = 1; batch <= most; ++batch) {
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most,
+                int first) {
+  for (int batch = first; batch <= most; ++batch) {
     const Operation at{double(batch), context};
     if (tokens_per_round <= drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at)) return batch - 1;
   }

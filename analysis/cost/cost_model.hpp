@@ -2,6 +2,7 @@
 // costs of rounds that a pair of models has.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <variant>
@@ -35,6 +36,10 @@ class MeasuredCost {
 
   double ms(double tokens, double batch) const;
 
+  double max_tokens() const { return tokens_.back(); }
+  double min_batch() const { return batches_.front(); }
+  double max_batch() const { return batches_.back(); }
+
  private:
   std::vector<double> tokens_;   ///< increasing
   std::vector<double> batches_;  ///< increasing
@@ -64,6 +69,17 @@ struct CostPair {
 };
 
 DraftRuns draft_runs(const CostPair& costs);
+
+/// The batches and drafts at which the times of a pair are known: no bounds, except those of measured times.
+struct KnownCosts {
+  double min_batch = 1;
+  double max_batch = std::numeric_limits<double>::infinity();
+  double max_gamma = std::numeric_limits<double>::infinity();  ///< 0 if only runs over one token are measured
+  double max_draft_tokens = std::numeric_limits<double>::infinity();  ///< of a sequence in a draft run
+
+  bool measured() const { return max_batch < std::numeric_limits<double>::infinity(); }
+};
+KnownCosts known_costs(const CostPair& costs);
 
 /// Returns whether neither cost depends on tokens, batch or context.
 bool constant(const CostPair& costs);
@@ -141,13 +157,15 @@ struct BatchRange {
   }
 };
 
-/// Returns the best gamma for every batch from 1 to `most`; neighbours with the same choice form one range.
-/// The speedup need not fall with the batch: long caches and touched experts can make speculation pay again.
+/// Returns the best gamma for every batch from `first` to `most`; neighbours with the same choice form one
+/// range. The speedup need not fall with the batch: long caches and touched experts can make speculation pay
+/// again.
 std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
-                                       int most);
+                                       int most, int first = 1);
 
-/// Returns the largest batch of 1..most up to which every batch is faster than plain decoding at this gamma;
-/// 0 if one sequence already is not. `tokens_per_round` is the number at gamma.
-int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most);
+/// Returns the largest batch of first..most up to which every batch is faster than plain decoding at this
+/// gamma; first - 1 if the first already is not. `tokens_per_round` is the number at gamma.
+int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most,
+                int first = 1);
 
 }  // namespace speclab

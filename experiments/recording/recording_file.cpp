@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -82,6 +83,13 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
 }
 
 }  // namespace
+
+bool is_recording(const std::string& file) {
+  const RecordingSource source(file);
+  const auto& formats = recording_formats();
+  return std::any_of(formats.begin(), formats.end(),
+                     [&](const RecordingFormat& format) { return format.why_not(source).empty(); });
+}
 
 std::vector<std::string> drafters_in(const std::string& file) {
   const RecordingSource source(file);

@@ -27,6 +27,9 @@ ReadRecording read_recording(const std::string& file, const std::string& draft =
                              const AnyRule* rate = nullptr, const std::string& column = "",
                              const std::map<std::string, std::string>& fields = {});
 
+/// Returns whether a file is in a known format of recordings.
+bool is_recording(const std::string& file);
+
 /// Returns the drafters of a recording that has a column for each, so that one must be named; empty if there
 /// is one draft without a name. Throws UsageError for a file in no known format.
 std::vector<std::string> drafters_in(const std::string& file);

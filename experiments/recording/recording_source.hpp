@@ -10,6 +10,7 @@
 
 #include "experiments/base/format/json.hpp"
 #include "experiments/base/support/mapped_file.hpp"
+#include "experiments/base/support/text_files.hpp"
 
 namespace speclab {
 
@@ -29,7 +30,8 @@ class RecordingSource {
   const std::string& name() const { return name_; }
   const std::string& column() const { return column_; }
   const std::map<std::string, std::string>& fields() const { return fields_; }
-  std::string_view bytes() const { return file_->bytes(); }
+  /// Returns the text, without a byte order mark.
+  std::string_view bytes() const { return without_byte_order_mark(file_->bytes()); }
   /// Returns the file, which must outlive views of its bytes.
   std::shared_ptr<const MappedFile> file() const { return file_; }
 

@@ -35,6 +35,13 @@ def plan(
     config: Path | None = None,
     drafters: Mapping[str, tuple[float, Cost]] | None = None,
     tree: Sequence[float] | None = None,
+    compare: tuple[Path, Path] | None = None,
+    request: str | None = None,
+    paired: bool = False,
+    power: float | None = None,
+    sweep: Path | None = None,
+    by: str | None = None,
+    other: Sequence[float] | None = None,
     c: float | None = None,
     target: str | None = None,
     draft: str | None = None,
@@ -59,7 +66,7 @@ def plan(
     """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the speedup with an interval, and
     settings for servers (docs/planning.md).
 
-    Acceptance comes from one of alpha, log, recording, config, drafters and tree. Costs come from c, from a roofline
+    Acceptance comes from one of alpha, log, recording, config, drafters and tree; compare and sweep judge files. Costs come from c, from a roofline
     (target, draft, device), or from measured times.
 
     Args:
@@ -78,6 +85,10 @@ def plan(
         drafters: {name: (alpha, c)}; c is a number or a model's name.
         tree: frequencies with which the target's token is the draft's first, second, ... choice; plans a tree of drafted
             tokens.
+        compare, request, paired, power: two logs or two recordings, whose difference is judged; the column that names a
+            round's request; whether both files have the same requests in one order; and the power of "found".
+        sweep, by, other: a table of speeds by the number of drafted tokens; the column that separates sweeps; and other
+            acceptance rates to ask about. With it, fields names the columns k, rate, acceptance and length.
         c: time of a draft run / time of a target run.
         target, draft, device, devices, draft_devices, dtype: names that `speclab plan list models` and
             `speclab plan list devices` show, or paths of a config.json for the models.
@@ -103,10 +114,10 @@ def plan(
     >>> plan(tree=[.6, .15, .05], c=.2, max_nodes=12).best["nodes"]
     12
     """
-    given = {name: value for name, value in locals().items() if value is not None and (name != "cut" or value)}
-    ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree") if way in given]
+    given = {name: value for name, value in locals().items() if value is not None and (name not in ("cut", "paired") or value)}
+    ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree", "compare", "sweep") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree, as the source of acceptance")
+        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree, as the source of acceptance, or compare or sweep")
     way = ways[0]
     known_from = given.pop(way)
     if way not in ("config", "recording"):
@@ -121,6 +132,10 @@ def plan(
         positional = [_drafter(name, pair) for name, pair in known_from.items()]
     elif way == "tree":
         positional = [",".join(repr(number(share, f"tree[{i}]", 0, 1)) for i, share in enumerate(known_from))]
+    elif way == "compare":
+        if isinstance(known_from, (str, os.PathLike)) or len(known_from) != 2:
+            raise TypeError(f"compare: expected two files, not {known_from!r}")
+        positional = [utf8(one, way) for one in known_from]
     else:
         positional = [repr(number(known_from, way, -1e300, 1e300)) if way == "alpha" else utf8(known_from, way)]
     return Findings(*answer_of(way, [option_word(name, value) for name, value in given.items()], positional))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <variant>
 
 #include "analysis/cost/device_speed.hpp"
@@ -32,9 +33,14 @@ MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share) {
   return fit;
 }
 
-int max_planned_batch(const MemoryFit& fit, double asked, int max_batch) {
+PlannedBatches planned_batches(const MemoryFit& fit, const CostPair& costs, double asked, int max_batch) {
+  if (constant(costs)) return {};
+  const KnownCosts known = known_costs(costs);
+  if (known.min_batch == known.max_batch) return {};
   const double most = std::max<double>(max_batch, asked);
-  return static_cast<int>(std::min(most, fit.max_batch.value_or(most)));
+  const double last = std::min(most, fit.max_batch.value_or(most));
+  return {static_cast<int>(std::ceil(known.min_batch)), static_cast<int>(std::min(last, known.max_batch)),
+          known.max_batch <= last};
 }
 
 std::string hypothetical_text(const std::string& reason) {

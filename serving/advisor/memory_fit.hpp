@@ -17,9 +17,16 @@ struct MemoryFit {
 /// Returns the fit if the fraction `share` of memory may be used.
 MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share);
 
-/// Returns the largest batch to plan for: at most `max_batch` or the batch `asked` about, whichever is
-/// larger, and no more than fits into memory. 0: none fits.
-int max_planned_batch(const MemoryFit& fit, double asked, int max_batch);
+/// The batches to plan for.
+struct PlannedBatches {
+  int first = 1;
+  int last = 0;           ///< below `first`: none
+  bool measured = false;  ///< times are measured up to `last` and no further
+};
+/// Returns the batches up to `max_batch` or the batch `asked` about, whichever is larger, that fit into
+/// memory and at which times are known. Returns none if costs do not depend on the batch, or are measured at
+/// one batch only.
+PlannedBatches planned_batches(const MemoryFit& fit, const CostPair& costs, double asked, int max_batch);
 
 /// Returns a warning to print above numbers that need more memory than there is.
 std::string hypothetical_text(const std::string& reason);

@@ -31,7 +31,7 @@ struct PlannedCosts {
   double c = 0;  ///< time of a draft run divided by that of a target run over one token
   std::string from;
   double batch = 1;
-  double context = 0;
+  std::optional<double> context = {};  ///< empty for measured times, whose context is not known
   /// Tokens per run if one run drafts all tokens of a round; empty if each token takes a run.
   std::optional<int> drafted_in_one_run = {};
 };
@@ -69,8 +69,8 @@ struct PlanBounds {
   /// Speedups of a drafter that drafts exactly the tokens that will be accepted: upper bounds.
   std::optional<double> upper_bound_drafting_free;
   double upper_bound_drafting_paid = 0;
-  /// With acceptance by position: longest draft that the bound with drafting paid may use, which is the log's
-  /// longest. Longer drafts may exceed the bound.
+  /// The longest draft that the bound with drafting paid may use, if acceptance is known by position or times
+  /// are measured: the log's longest, or the longest measured. Longer drafts may exceed the bound.
   std::optional<int> longest_draft;
   double adaptive_gain = 0;  ///< upper_bound_drafting_paid divided by the best speedup, minus 1
 };
@@ -138,7 +138,9 @@ struct DrafterPlan : MemoryFit {
   std::vector<std::string> warnings;  ///< sentences
   std::optional<LogFindings> log;
   std::optional<LogMeans> means;
-  std::optional<std::vector<BatchRange>> batches;  ///< empty if costs do not depend on the batch
+  /// Empty if costs do not depend on the batch, or are measured at one batch only.
+  std::optional<std::vector<BatchRange>> batches;
+  bool batches_measured = false;  ///< `batches` ends with the largest that was measured; not written
   /// Largest batch at which speculation pays with the best gamma, kept fixed.
   std::optional<int> batch_limit;
   std::optional<DeviceFindings> device;  ///< empty without a roofline

@@ -39,7 +39,7 @@ std::string head(const DrafterPlan& plan) {
   }
   std::string paid = short_number(plan.bounds.upper_bound_drafting_paid);
   if (plan.bounds.longest_draft) {
-    paid += fmt::format(", for drafts of at most {} {}, the log's longest; longer ones may be above it",
+    paid += fmt::format(", for drafts of at most {} {}; longer ones may be above it",
                         *plan.bounds.longest_draft, *plan.bounds.longest_draft == 1 ? "token" : "tokens");
   }
   out += plan_line("bound, drafting paid", paid);
@@ -135,7 +135,7 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                    costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token");
   out += plan_line("tokens per second", "{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
                    device.plain_tokens_per_second, device.speculative_tokens_per_second, costs.batch,
-                   costs.context);
+                   costs.context.value_or(0));
   const double weights = memory.target_weights + memory.draft_weights.value_or(0);
   out += plan_line("memory", "{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
                    weights / giga, memory.cache_per_sequence / giga, memory.usable / giga);
@@ -236,7 +236,7 @@ std::string batch_sentences(const DrafterPlan& plan) {
     const bool full = plan.device && plan.device->memory.largest_batch == most;
     out = fmt::format(
         "With the best γ of each batch speculation pays at every batch up to {}, the largest {}.\n", most,
-        full ? "that fits into memory" : "considered");
+        full ? "that fits into memory" : plan.batches_measured ? "measured" : "considered");
   } else if (last_paying == 0) {
     out = pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
                      : "Speculation does not pay at any batch.\n";
@@ -291,7 +291,8 @@ Listing plan_text(const DrafterPlan& plan) {
     out += batch_text(plan);
   } else if (!plan.device) {
     out += R"(
-The batch at which speculation stops paying needs --device, --target and --draft, or measured times.
+The batch at which speculation stops paying needs --device, --target and --draft, or times
+measured at several batches.
 )";
   }
   out += "\n";

@@ -75,6 +75,11 @@ bool reads_text_alone(DraftMethod method) {
 int max_gamma(const Drafter& drafter, const PlanSettings& settings) {
   if (!drafter.max_drafted) return settings.max_gamma;
   if (settings.asked_gamma && *settings.asked_gamma > *drafter.max_drafted) {
+    if (known_costs(drafter.costs).max_gamma <= *drafter.max_drafted) {
+      throw UsageError(
+          "--gamma {}: times are measured for at most {} drafted tokens; measure runs over {} tokens",
+          *settings.asked_gamma, *drafter.max_drafted, *settings.asked_gamma + 1);
+    }
     const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
     throw UsageError("--gamma {}: {} drafts at most {} tokens per round", *settings.asked_gamma,
                      head == nullptr ? drafter.draft : head->model.source, *drafter.max_drafted);
@@ -118,7 +123,9 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
 /// Returns costs with c for a run of one token or, if one run drafts all tokens, for the best gamma.
 PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
   const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
-  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
+  const std::optional<double> context =
+      known_costs(drafter.costs).measured() ? std::nullopt : std::optional(at.context);
+  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, context,
           in_one_run};
 }
 
@@ -127,14 +134,16 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
                 const Curves& curves, DrafterPlan& plan) {
   const SpeedupCurve& curve = curves.used();
   const double tokens = curve.tokens[at(choice.gamma)];
-  plan.best = {
-      choice.gamma,
-      curve.at(choice.gamma),
-      speedup_at_other_costs(tokens, drafter.costs, choice.gamma, settings.at),
-      tokens,
-      curve.by,
-      drafter.max_drafted == choice.gamma ? "This is the most that the drafter can draft." : choice.reason,
-      near_best(curve.estimate, little_loss)};
+  plan.best = {choice.gamma,
+               curve.at(choice.gamma),
+               speedup_at_other_costs(tokens, drafter.costs, choice.gamma, settings.at),
+               tokens,
+               curve.by,
+               drafter.max_drafted != choice.gamma ? choice.reason
+               : known_costs(drafter.costs).max_gamma <= choice.gamma
+                   ? "This is the longest draft whose times are measured: a longer one may be better."
+                   : "This is the most that the drafter can draft.",
+               near_best(curve.estimate, little_loss)};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.gammas = gamma_rows(curve, choice.gamma);
   if (settings.asked_gamma) {
@@ -145,11 +154,11 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
   }
 }
 
-void add_bounds(const SpeedupBounds& bounds, const Curves& curves, DrafterPlan& plan) {
+void add_bounds(const SpeedupBounds& bounds, const CostPair& costs, const Curves& curves, DrafterPlan& plan) {
   plan.bounds.guaranteed_speedup = bounds.guaranteed;
   plan.bounds.upper_bound_drafting_free = bounds.drafting_free;
   plan.bounds.upper_bound_drafting_paid = bounds.drafting_paid;
-  if (curves.by_measured) plan.bounds.longest_draft = curves.used().last();
+  if (curves.by_measured || known_costs(costs).measured()) plan.bounds.longest_draft = curves.used().last();
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
 }
 
@@ -160,16 +169,17 @@ void add_device(const CostPair& costs, const PlanSettings& settings, const Curve
   plan.device = device_speed(costs, settings.at, settings.memory_share, plan.best.gamma,
                              plan.best.tokens_per_target_step);
   static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
-  const int max_batch =
-      curves.iid.costs.constant ? 0 : max_planned_batch(plan, settings.at.batch, settings.max_batch);
-  if (max_batch == 0) return;
+  const PlannedBatches batches = planned_batches(plan, costs, settings.at.batch, settings.max_batch);
+  if (batches.last < batches.first) return;
+  plan.batches_measured = batches.measured;
   const std::vector<double>& tokens = curves.used().tokens;
   const auto considered = std::min(tokens.size(), std::max(at(plan.best.gamma), longest_in_batches) + 1);
-  plan.batches = gamma_by_batch(std::span(tokens.data(), considered), costs, settings.at.context, max_batch);
+  plan.batches = gamma_by_batch(std::span(tokens.data(), considered), costs, settings.at.context,
+                                batches.last, batches.first);
   const auto limit_of = [&](int gamma) -> std::optional<int> {
     if (gamma == 0) return std::nullopt;
     return batch_limit(curves.reaching(gamma).tokens[at(gamma)], gamma, costs, settings.at.context,
-                       max_batch);
+                       batches.last, batches.first);
   };
   plan.batch_limit = limit_of(plan.best.gamma);
   if (plan.asked) plan.asked->batch_limit = limit_of(plan.asked->gamma);
@@ -201,10 +211,10 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
 
 /// Returns a sentence about the largest gain that any choice of gamma could bring; by positions, for drafts
 /// no longer than the log's.
-std::string bound_sentence(double gain, bool by_positions) {
+std::string bound_sentence(double gain, bool by_positions, const std::optional<int>& longest) {
   const std::string bound = fmt::format(
       "a policy that drafted exactly what will be accepted{}, and paid for it, would be {:.{}f}% faster",
-      by_positions ? " (at most as many as the log's longest draft)" : "", 100 * gain,
+      longest ? fmt::format(" (at most {} tokens)", *longest) : "", 100 * gain,
       gain < adaptive_threshold ? 1 : 0);
   if (gain < adaptive_threshold) return fmt::format("Keep gamma fixed: even {}.", bound);
   return fmt::format(
@@ -214,9 +224,11 @@ std::string bound_sentence(double gain, bool by_positions) {
           : "A policy gains only if it can tell tokens apart, such as by the draft's confidence; if acceptance is i.i.d. it gains nothing.");
 }
 
-std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {
-  std::vector<std::string> sentences{gamma == 0 ? "Do not speculate: drafting costs more than it saves."
-                                                : bound_sentence(gain, by != AcceptanceModel::iid)};
+std::vector<std::string> advice(const PlanBounds& bounds, int gamma, AcceptanceModel by,
+                                bool rounds_rejected) {
+  std::vector<std::string> sentences{
+      gamma == 0 ? "Do not speculate: drafting costs more than it saves."
+                 : bound_sentence(bounds.adaptive_gain, by != AcceptanceModel::iid, bounds.longest_draft)};
   if (by == AcceptanceModel::replay) {
     sentences.emplace_back(
         "The text has easy and hard passages, so rates by position depend on gamma: each gamma is judged by the rounds that it would have had along the logged text, which must consist of one sequence after another. Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
@@ -261,13 +273,13 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   const SpeedupBounds bounds = speedup_bounds(curves.used());
   add_choice(choice, drafter, settings, curves, plan);
-  add_bounds(bounds, curves, plan);
+  add_bounds(bounds, drafter.costs, curves, plan);
   add_device(drafter.costs, settings, curves, plan);
   if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
   if (drafter.acceptance.longest_logged > 0 && drafter.max_drafted != plan.best.gamma)
     add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
-  plan.advice = advice(plan.bounds.adaptive_gain, plan.best.gamma, curves.used().by,
-                       plan.log && plan.log->rounds_rejected());
+  plan.advice =
+      advice(plan.bounds, plan.best.gamma, curves.used().by, plan.log && plan.log->rounds_rejected());
   plan.curve = curves.used();
   return plan;
 }

@@ -124,10 +124,11 @@ std::optional<double> still_good(const std::optional<Candidate>& chosen, double 
   return speedup >= (1 - little_loss) * best ? std::optional(speedup) : std::nullopt;
 }
 
-std::vector<TreeRow> rows_by_batch(TreeSearch& search, const TreeQuestion& question, int most) {
+std::vector<TreeRow> rows_by_batch(TreeSearch& search, const TreeQuestion& question,
+                                   const PlannedBatches& batches) {
   std::vector<TreeRow> rows;
   BestTrees chosen;
-  for (int batch = 1; batch <= most; ++batch) {
+  for (int batch = batches.first; batch <= batches.last; ++batch) {
     const Operation at{double(batch), question.at.context};
     const BestTrees best = best_at(search, question, at);
     const auto tree = still_good(chosen.tree, best.tree_speedup, question.costs, at);
@@ -152,7 +153,7 @@ TreePlan plan_tree(const TreeQuestion& question) {
   plan.rank_shares = question.rank_shares;
   plan.cost_from = question.cost_from;
   plan.batch = question.at.batch;
-  plan.context = question.at.context;
+  if (!known_costs(question.costs).measured()) plan.context = question.at.context;
   static_cast<MemoryFit&>(plan) = memory_fit(question.costs, question.at, question.memory_share);
   const BestTrees best = best_at(search, question, question.at);
   plan.best = row_of(best, static_cast<int>(question.at.batch));
@@ -172,10 +173,8 @@ TreePlan plan_tree(const TreeQuestion& question) {
                                     question.max_batch);
     }
   }
-  if (!constant(question.costs)) {
-    plan.batches =
-        rows_by_batch(search, question, max_planned_batch(plan, question.at.batch, question.max_batch));
-  }
+  plan.batches = rows_by_batch(search, question,
+                               planned_batches(plan, question.costs, question.at.batch, question.max_batch));
   return plan;
 }
 

@@ -44,8 +44,8 @@ struct TreePlan : MemoryFit {
   std::vector<double> rank_shares;
   std::string cost_from;
   double batch = 1;
-  double context = 0;
-  TreeRow best;                  ///< at the batch of the question
+  std::optional<double> context;  ///< empty for measured times, whose context is not known
+  TreeRow best;                   ///< at the batch of the question
   std::vector<int> parents;      ///< parent of each node of the best tree; -1: the context (optimal_tree.hpp)
   std::vector<TreeRow> batches;  ///< empty if costs do not depend on the batch
   std::vector<ServerSetting> settings;

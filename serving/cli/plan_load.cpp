@@ -43,6 +43,8 @@ Config config_of(const Values& values, Json& section) {
   Json document{{"title", "a server under load"}, {"experiment", "serving"}, {"serving", Json::object()}};
   if (Json costs = given_costs(values); !costs.empty()) document["serving"]["cost"] = std::move(costs);
   if (values.has("alpha")) document["alpha"] = alpha_of_rate(values, rate_option(values), "alpha");
+  if (values.has("trace")) document["serving"]["trace"] = values.text("trace");
+  if (values.has("trace-unit")) document["serving"]["trace_unit"] = values.text("trace-unit");
   document["seed"] = values["seed"].as<std::int64_t>();
   document["confidence"] = confidence_option(values);
   for (const std::string& assignment : values.texts("set")) apply_assignment(document, assignment);
@@ -125,6 +127,9 @@ the roofline or from measured times.)",
   verb.section("Question");
   verb.add<std::string>("rate NUMBER,...",
                         "requests per second, one or several (default: ten rates up to 90% of capacity)");
+  verb.add<std::string>("trace FILE", "recorded requests, played at the rates (docs/serving.md)");
+  verb.add<std::string>("trace-unit UNIT",
+                        "unit of the trace's times, s, ms, us or ns, if its header does not say");
   add_rate_option(verb);
   add_max_gamma_option(verb, 8);
   add_set_option(verb, "set a key of the server, e.g. serving.output=300 or serving.engine.replicas=2");

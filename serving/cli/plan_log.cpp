@@ -9,9 +9,6 @@
 
 namespace speclab {
 
-namespace {
-
-/// Returns the options that describe the log.
 LogOptions log_options(const Values& values) {
   LogOptions options;
   if (values.has("model")) options.model = values.text("model");
@@ -24,6 +21,16 @@ LogOptions log_options(const Values& values) {
   if (values.has("fields")) options.fields = parse_fields(values.text("fields"));
   return options;
 }
+
+void add_log_options(Verb& verb) {
+  verb.add<std::string>("model NAME", "the model_name to plan for, if the log has several");
+  verb.add<std::string>(
+      "fields NAME=KEY,...",
+      "columns or keys to read, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
+  verb.add<int>("drafted", "drafted tokens per round, if the log does not say");
+}
+
+namespace {
 
 std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
@@ -53,11 +60,7 @@ tests whether alpha is the same at all positions. FILE may be compressed by gzip
       .positional = "log"};
   verb.section("Log");
   verb.add<std::string>("since FILE", "an earlier page of the same counters, which is subtracted");
-  verb.add<std::string>("model NAME", "the model_name to plan for, if the log has several");
-  verb.add<std::string>(
-      "fields NAME=KEY,...",
-      "columns or keys to read, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
-  verb.add<int>("drafted", "drafted tokens per round, if the log does not say");
+  add_log_options(verb);
   verb.section("Question");
   add_choice_options(verb);
   verb.section("Costs");

@@ -24,6 +24,11 @@ void add_choice_options(Verb& verb);
 /// Adds --confidence where an answer has intervals, --json and --out, in a section of their own.
 void add_answer_options(Verb& verb, bool intervals = true);
 
+/// Adds --model, --fields and --drafted, which describe a log.
+void add_log_options(Verb& verb);
+/// Returns the options that describe a log, --since among them.
+LogOptions log_options(const Values& values);
+
 /// Returns these options' values; undeclared options keep the defaults of PlanSettings.
 PlanSettings plan_settings(const Values& values);
 double confidence_option(const Values& values);

@@ -17,6 +17,12 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
   question.max_nodes = ranged_option<int>(values, "max-nodes", 1, 256);
   question.max_levels = ranged_option<int>(values, "max-levels", 1, 32);
   question.max_batch = settings.max_batch;
+  const KnownCosts known = known_costs(question.costs);
+  if (known.max_draft_tokens < 2)
+    throw UsageError(
+        "--draft-times: runs over one token alone are measured, but a tree's draft runs over several; measure more");
+  question.max_nodes =
+      static_cast<int>(std::min({double(question.max_nodes), known.max_gamma, known.max_draft_tokens}));
   if (question.max_drafted) question.max_levels = std::min(question.max_levels, *question.max_drafted);
   return answer_of(plan_tree(question), tree_text, tree_headline, tree_figures);
 }

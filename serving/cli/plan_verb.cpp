@@ -57,9 +57,9 @@ Verb plan_list_verb() {
 }  // namespace
 
 const std::vector<PlanWay>& plan_ways() {
-  static const std::vector<PlanWay> ways{plan_alpha(),  plan_log(),       plan_recording(),
-                                         plan_config(), plan_measure(),   plan_drafters(),
-                                         plan_load(),   plan_benchmark(), plan_tree()};
+  static const std::vector<PlanWay> ways{plan_alpha(),   plan_log(),      plan_recording(), plan_config(),
+                                         plan_measure(), plan_drafters(), plan_load(),      plan_benchmark(),
+                                         plan_tree(),    plan_compare(),  plan_sweep()};
   return ways;
 }
 

@@ -47,6 +47,8 @@ PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
 PlanWay plan_tree();
+PlanWay plan_compare();
+PlanWay plan_sweep();
 
 /// Returns all ways, in the order of help.
 const std::vector<PlanWay>& plan_ways();

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
-#include <boost/math/distributions/non_central_t.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
+
+#include "analysis/statistics/differences.hpp"
 
 namespace speclab {
 
@@ -27,17 +27,6 @@ Moments round_tokens(double alpha, std::uint32_t gamma) {
     second += all * (2 * j + 1);  // (j + 1)^2 - j^2
   }
   return {mean, second - mean * mean};
-}
-
-/// Boost's limit on noncentral t. Beyond it the test misses nothing, except at extreme levels.
-constexpr double largest_shift = 5e4;
-
-/// Returns the power of Student's two-sided t-test at this noncentrality.
-double power_at(double shift, double degrees, double confidence) {
-  const boost::math::students_t_distribution<double> null(degrees);
-  const double bound = boost::math::quantile(boost::math::complement(null, (1 - confidence) / 2));
-  const boost::math::non_central_t_distribution<double> law(degrees, std::min(shift, largest_shift));
-  return boost::math::cdf(boost::math::complement(law, bound)) + boost::math::cdf(law, -bound);
 }
 
 }  // namespace
@@ -78,8 +67,8 @@ PerRequest faster(const PerRequest& one, double difference) {
 
 double power_of(const PerRequest& first, const PerRequest& second, double requests, double confidence) {
   const double deviation = std::hypot(first.deviation, second.deviation);
-  return power_at(std::abs(first.mean - second.mean) / deviation * std::sqrt(requests), 2 * requests - 2,
-                  confidence);
+  return t_test_power(std::abs(first.mean - second.mean) / deviation * std::sqrt(requests), 2 * requests - 2,
+                      confidence);
 }
 
 double requests_needed(const PerRequest& first, const PerRequest& second, double confidence, double power) {
@@ -99,16 +88,10 @@ double requests_needed(const PerRequest& first, const PerRequest& second, double
 }
 
 double difference_found(const PerRequest& one, double requests, double confidence, double power) {
-  double low = 0;
-  double high = largest_shift;
-  constexpr int halvings = 80;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = (low + high) / 2;
-    (power_at(middle, 2 * requests - 2, confidence) < power ? low : high) = middle;
-  }
   // A difference d has noncentrality d sqrt(requests) / (v sqrt((1 + d)^2 + 1)), where v is deviation / mean.
   // It never reaches sqrt(requests) / v.
-  const double relative = high * one.deviation / one.mean;
+  const double relative =
+      t_test_noncentrality(2 * requests - 2, confidence, power) * one.deviation / one.mean;
   const double k = relative * relative / requests;
   if (!(k < 1)) return std::numeric_limits<double>::infinity();
   return (k + std::sqrt(2 * k - k * k)) / (1 - k);

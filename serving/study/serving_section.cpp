@@ -62,7 +62,11 @@ SectionKind serving_section() {
                          "Instead: number of clients; each waits for an answer before its next request."),
            field(
                "trace", &S::trace, input_file(),
-               "Instead: a file of recorded requests, CSV (of Azure, or seconds,prompt,output) or JSON lines (of Mooncake). Every run plays the same requests."),
+               "Instead: a file of recorded requests: CSV whose header names time, prompt and output (Azure, BurstGPT, Splitwise), or seconds,prompt,output; JSON lines (Mooncake, Alibaba), or the result of vllm bench serve --save-detailed. Every run plays the same requests."),
+           field("trace_unit", &S::trace_unit,
+                 choice<TimeUnit>(
+                     {{"s", TimeUnit::s}, {"ms", TimeUnit::ms}, {"us", TimeUnit::us}, {"ns", TimeUnit::ns}}),
+                 "Unit of the trace's times, if its header does not say: s, ms, us or ns."),
            field("bursts", &S::bursts, number(1, 1000),
                  "Rate in bursts over the rate between them; bursts take a fifth of the time."),
            field("burst_seconds", &S::burst_seconds, number(1e-3, 1e6), "Mean duration of a burst."),

@@ -7,7 +7,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/config/config.hpp"
 #include "serving/study/serving_study.hpp"
-#include "serving/traces/arrival_trace.hpp"
 
 namespace speclab {
 
@@ -55,7 +54,7 @@ RequestStream recorded_stream(const ServingSection& section) {
     throw ConfigError(path, "a trace has its own lengths: leave out geometric_output and length_variation");
   RequestStream stream;
   try {
-    stream.trace = std::make_shared<const Trace>(read_trace(*section.trace));
+    stream.trace = std::make_shared<const Trace>(read_trace(*section.trace, section.trace_unit));
   } catch (const UsageError& error) {
     throw ConfigError(path, error.what());
   } catch (const ConfigError& error) {
@@ -77,6 +76,7 @@ RequestStream at_rate(RequestStream stream, const ServingSection& section, doubl
 
 RequestStream stream_of(const ServingSection& section) {
   if (section.trace) return recorded_stream(section);
+  if (section.trace_unit) throw ConfigError("/serving/trace_unit", "there is no trace; leave it out");
   if (section.requests_per_second.has_value() == section.clients.has_value()) {
     throw ConfigError("/serving", "give one of requests_per_second, clients and trace");
   }

@@ -11,6 +11,7 @@
 #include "serving/queues/run_numbers.hpp"
 #include "serving/server/serving.hpp"
 #include "serving/study/serving_kinds.hpp"
+#include "serving/traces/arrival_trace.hpp"
 
 namespace speclab {
 
@@ -33,6 +34,7 @@ struct ServingSection {
   std::optional<double> requests_per_second;
   std::optional<std::uint32_t> clients;
   std::optional<std::string> trace;  ///< file of recorded requests
+  std::optional<TimeUnit> trace_unit;
   double bursts = 1;
   double burst_seconds = 10;
   double prompt = 512;

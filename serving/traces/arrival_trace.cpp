@@ -4,17 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/base/support/text_files.hpp"
 #include "experiments/recording/json_document.hpp"
 
 namespace speclab {
@@ -70,60 +73,233 @@ std::optional<double> time_of(std::string text) {
   return ms_of_second * (((days * 24 + hour) * 60 + minute - ahead) * 60 + *second);
 }
 
-Request request_of(const std::string& where, const std::vector<std::string>& fields) {
-  const auto seconds = number_in(fields[0]);
-  const auto time = seconds ? ms_of_second * *seconds : time_of(fields[0]);
-  const auto prompt = number_in(fields[1]);
-  const auto output = number_in(fields[2]);
-  if (!time || !prompt || !output) {
-    throw UsageError("{}: \"{}\"; expected a time, prompt tokens and output tokens, such as 12.5,320,80",
-                     where, fmt::format("{}", fmt::join(fields, ",")).substr(0, 80));
+constexpr std::array unit_words{"s", "ms", "us", "ns"};
+const char* word(TimeUnit unit) { return unit_words.at(static_cast<std::size_t>(unit)); }
+double ms_of(TimeUnit unit) { return std::pow(ms_of_second, 1 - static_cast<int>(unit)); }
+
+constexpr const char* unit_hint =
+    "give --trace-unit s, ms, us or ns (the key trace_unit of the section serving)";
+
+/// The name of a column, with small letters and without its unit.
+struct ColumnName {
+  std::string stem;
+  std::optional<TimeUnit> unit;
+};
+
+/// Reads names such as "Request tokens", arrival_ms and "time (s)".
+ColumnName column_name(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    plain += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
   }
-  return {*time, tokens_in(*prompt, where), tokens_in(*output, where)};
+  plain.erase(plain.find_last_not_of('_') + 1);
+  plain.erase(std::unique(plain.begin(), plain.end(), [](char a, char b) { return a == '_' && b == '_'; }),
+              plain.end());
+  static const std::vector<std::pair<std::string, TimeUnit>> endings{
+      {"_ns", TimeUnit::ns}, {"_us", TimeUnit::us},           {"_ms", TimeUnit::ms},     {"_s", TimeUnit::s},
+      {"_sec", TimeUnit::s}, {"_milliseconds", TimeUnit::ms}, {"_seconds", TimeUnit::s},
+  };
+  for (const auto& [ending, unit] : endings) {
+    if (plain.ends_with(ending)) return {plain.substr(0, plain.size() - ending.size()), unit};
+  }
+  if (plain == "seconds") return {"time", TimeUnit::s};
+  if (plain == "milliseconds") return {"time", TimeUnit::ms};
+  return {plain, std::nullopt};
 }
 
-/// Returns a timestamp in milliseconds. Alibaba's traces, which have a chat_id, are in seconds, Mooncake's in
-/// whole milliseconds.
-double ms_in(const JsonPlace& request, const std::string& where) {
-  const double time = request.at("timestamp").number();
-  if (request.has("chat_id")) return ms_of_second * time;
-  if (time == std::floor(time)) return time;
-  throw UsageError(
-      "{}: timestamp {}: traces of this form are in whole milliseconds; write seconds as CSV with the header seconds,prompt,output",
-      where, time);
+/// The names that traces give to a request's time, prompt tokens and output tokens.
+const std::array<std::vector<std::string_view>, 3> known_stems{
+    {{"time", "timestamp", "arrival", "arrival_time", "arrival_timestamp", "arrived_at", "start_time",
+      "start_times"},
+     {"prompt", "prompt_tokens", "prompt_length", "prompt_len", "prompt_size", "input", "input_tokens",
+      "input_length", "input_len", "input_lens", "context_tokens", "contexttokens", "request_tokens",
+      "num_prefill_tokens"},
+     {"output", "output_tokens", "output_length", "output_len", "output_lens", "generated_tokens",
+      "generatedtokens", "response_tokens", "completion_tokens", "token_size", "num_decode_tokens"}}};
+constexpr std::array meanings{"the time of arrival", "the tokens of the prompt", "the tokens of the output"};
+
+/// The places of a request's time, prompt and output among the names of a file.
+struct TraceColumns {
+  std::array<std::size_t, 3> at{0, 1, 2};
+  std::optional<TimeUnit> unit = TimeUnit::s;
+  std::optional<std::size_t> batch = {};  ///< the place of Splitwise's batch_size
+};
+
+/// Returns the unit of a published trace with these names: of BurstGPT (Timestamp, Request tokens), Splitwise
+/// (arrival_timestamp, token_size), Vidur (arrived_at), `vllm bench serve` (start_times), Alibaba (chat_id)
+/// and Mooncake (hash_ids, but no chat_id).
+std::optional<TimeUnit> published_unit(const std::vector<std::string>& names) {
+  const auto has = [&](std::string_view stem) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return column_name(name).stem == stem; });
+  };
+  if (has("request_tokens") || has("token_size") || has("arrived_at") || has("start_times") || has("chat_id"))
+    return TimeUnit::s;
+  return has("hash_ids") ? std::optional(TimeUnit::ms) : std::nullopt;
+}
+
+TraceColumns columns_of(const std::vector<std::string>& names, const std::string& where) {
+  TraceColumns found;
+  for (std::size_t part = 0; part < known_stems.size(); ++part) {
+    const auto& stems = known_stems.at(part);
+    std::optional<std::size_t> at;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (std::find(stems.begin(), stems.end(), column_name(names[i]).stem) == stems.end()) continue;
+      if (at)
+        throw UsageError("{}: \"{}\" and \"{}\" both name {}; leave one out", where,
+                         printable(names[*at], 80), printable(names[i], 80), meanings.at(part));
+      at = i;
+    }
+    if (!at) {
+      std::string all;
+      for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+      throw UsageError("{}: none of \"{}\" is {}; expected a name such as {}", where, printable(all, 300),
+                       meanings.at(part), fmt::join(stems, ", "));
+    }
+    found.at.at(part) = *at;
+  }
+  found.unit = column_name(names[found.at[0]]).unit;
+  if (!found.unit) found.unit = published_unit(names);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (column_name(names[i]).stem == "batch_size") found.batch = i;
+  }
+  return found;
+}
+
+/// Makes requests of a file's records, all in one unit.
+class TraceReader {
+ public:
+  TraceReader(TraceColumns columns, std::optional<TimeUnit> given, const std::string& file)
+      : columns_(columns), given_(given) {
+    if (given && columns.unit && *given != *columns.unit)
+      throw UsageError("{}: --trace-unit {}: the names of its columns say {}; leave it out", file,
+                       word(*given), word(*columns.unit));
+  }
+
+  const TraceColumns& columns() const { return columns_; }
+
+  void add(const std::string& where, const std::string& time, const std::string& prompt,
+           const std::string& output) {
+    const auto number = number_in(time);
+    const auto date = number ? std::nullopt : time_of(time);
+    const auto prompts = number_in(prompt);
+    const auto outputs = number_in(output);
+    if ((!number && !date) || !prompts || !outputs) {
+      throw UsageError("{}: \"{}\"; expected a time, prompt tokens and output tokens, such as 12.5,320,80",
+                       where, printable(fmt::format("{},{},{}", time, prompt, output), 80));
+    }
+    if (date && given_)
+      throw UsageError("{}: --trace-unit {}: times such as {} need no unit; leave it out", where,
+                       word(*given_), time);
+    const auto unit = given_ ? given_ : columns_.unit;
+    if (number && !unit)
+      throw UsageError("{}: {}: the unit of times is not known; {}", where, time, unit_hint);
+    const double ms = date ? *date : ms_of(*unit) * *number;
+    if (!std::isfinite(ms) || dated_.value_or(date.has_value()) != date.has_value())
+      throw UsageError("{}: {}; expected a time like those above it", where, time);
+    dated_ = date.has_value();
+    trace_.push_back({ms, tokens_in(*prompts, where), tokens_in(*outputs, where)});
+  }
+
+  /// Returns the requests in the order of arrival, from time 0.
+  Trace finished(const std::string& file) {
+    if (trace_.size() < 2) throw UsageError("{}: {} requests; expected two or more", file, trace_.size());
+    std::stable_sort(trace_.begin(), trace_.end(),
+                     [](const Request& a, const Request& b) { return a.arrival_ms < b.arrival_ms; });
+    const double begin = trace_.front().arrival_ms;
+    for (Request& request : trace_) request.arrival_ms -= begin;
+    if (!(trace_.back().arrival_ms > 0)) throw UsageError("{}: all requests arrive at one time", file);
+    constexpr double max_rate = 1e4;
+    const double rate = trace_rate(trace_);
+    if (rate > max_rate && !given_) {
+      throw UsageError("{}: {:.4g} requests arrive per second, if times are in {}; {}", file, rate,
+                       columns_.unit ? word(*columns_.unit) : "this form", unit_hint);
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  TraceColumns columns_;
+  std::optional<TimeUnit> given_;
+  std::optional<bool> dated_;  ///< whether times are dates, as the first one is
+  Trace trace_;
+};
+
+std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+Trace read_json_trace(const std::string& text, const std::string& file, std::optional<TimeUnit> unit) {
+  const std::vector<JsonDocument> documents = json_documents(text, file);
+  if (documents.empty() || !documents.front().value.is_object())
+    throw UsageError("{}: holds no objects", file);
+  const std::vector<std::string> names = keys_of(documents.front().value);
+  TraceReader reader(columns_of(names, documents.front().where), unit, file);
+  const auto& at = reader.columns().at;
+  const auto part = [&](const JsonPlace& request, std::size_t i) {
+    return request.at(names[at.at(i)].c_str());
+  };
+  const auto text_of = [](const JsonPlace& value) {
+    return value.value->is_string() ? value.text() : fmt::format("{}", value.number());
+  };
+  for (const JsonDocument& document : documents) {
+    const JsonPlace request = place(document);
+    const JsonPlace time = part(request, 0);
+    if (!time.value->is_array()) {
+      reader.add(document.where, text_of(time), text_of(part(request, 1)), text_of(part(request, 2)));
+      continue;
+    }
+    for (std::size_t i = 0; i < time.size(); ++i) {
+      const auto element = [&](std::size_t j) {
+        const JsonPlace list = part(request, j);
+        if (list.size() != time.size())
+          list.refuse(fmt::format("{} elements, as many as {}", time.size(), names[at[0]]));
+        return text_of(list.at(i));
+      };
+      reader.add(time.at(i).where, text_of(time.at(i)), element(1), element(2));
+    }
+  }
+  return reader.finished(file);
+}
+
+Trace read_csv_trace(const std::string& text, const std::string& file, std::optional<TimeUnit> unit) {
+  const std::vector<TextLine> lines = lines_of(text, file);
+  std::vector<std::string> names;
+  if (!lines.empty()) names = split(lines.front().text, ',');
+  const bool headed = std::none_of(names.begin(), names.end(),
+                                   [](const std::string& name) { return number_in(name).has_value(); });
+  TraceReader reader(headed && !lines.empty() ? columns_of(names, lines.front().where)
+                                              : TraceColumns{.unit = unit.value_or(TimeUnit::s)},
+                     unit, file);
+  const auto& [at, ignored, batch] = reader.columns();
+  const std::size_t size = headed ? names.size() : at.size();
+  for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
+    const auto& [where, line] = lines[i];
+    const std::vector<std::string> fields = split(line, ',');
+    if (fields.size() != size)
+      throw UsageError(
+          "{}: {} fields; expected {}", where, fields.size(),
+          headed ? fmt::format("{}, as in the header", size) : "seconds,prompt,output, or a header");
+    if (batch && number_in(fields[*batch]) != 1)
+      throw UsageError("{}: batch_size {}; expected 1, a line for each request", where,
+                       printable(fields[*batch], 80));
+    reader.add(where, fields[at[0]], fields[at[1]], fields[at[2]]);
+  }
+  return reader.finished(file);
 }
 
 }  // namespace
 
-Trace read_trace(const std::string& file) {
+Trace read_trace(const std::string& file, std::optional<TimeUnit> unit) {
   const std::string text = in_file(file, [&] { return read_text(file); });
-  Trace trace;
-  if (const auto first = first_line_of(text);
-      !first.empty() && (first.front() == '{' || first.front() == '[')) {
-    for (const JsonDocument& document : json_documents(text, file)) {
-      const JsonPlace request = place(document);
-      trace.push_back({ms_in(request, document.where),
-                       tokens_in(request.at("input_length").number(), document.where),
-                       tokens_in(request.at("output_length").number(), document.where)});
-    }
-  } else {
-    try {
-      each_row(text, file,
-               {{"seconds", "TIMESTAMP"}, {"prompt", "ContextTokens"}, {"output", "GeneratedTokens"}},
-               [&](const std::string& where, const std::vector<std::string>& fields) {
-                 trace.push_back(request_of(where, fields));
-               });
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(error.what());
-    }
-  }
-  if (trace.size() < 2) throw UsageError("{}: {} requests; expected two or more", file, trace.size());
-  std::stable_sort(trace.begin(), trace.end(),
-                   [](const Request& a, const Request& b) { return a.arrival_ms < b.arrival_ms; });
-  const double begin = trace.front().arrival_ms;
-  for (Request& request : trace) request.arrival_ms -= begin;
-  if (!(trace.back().arrival_ms > 0)) throw UsageError("{}: all requests arrive at one time", file);
-  return trace;
+  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
+    throw UsageError("{}: {}", file, problem);
+  const auto first = first_line_of(text);
+  const bool json = !first.empty() && (first.front() == '{' || first.front() == '[');
+  return json ? read_json_trace(text, file, unit) : read_csv_trace(text, file, unit);
 }
 
 }  // namespace speclab

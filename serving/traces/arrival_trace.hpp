@@ -1,20 +1,27 @@
 // Reads requests recorded by a server.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "serving/server/request_stream.hpp"
 
 namespace speclab {
 
-/// Reads requests, in the order of arrival, from a file in one of three forms:
-///   CSV with the header TIMESTAMP,ContextTokens,GeneratedTokens and times such as 2023-11-16 18:17:03.97
-///     (Azure/AzurePublicDataset, AzureLLMInferenceTrace_conv.csv and _code.csv);
-///   JSON lines with timestamp, input_length and output_length: in whole milliseconds (kvcache-ai/Mooncake,
-///     FAST25-release/traces), or, with a chat_id, in seconds (alibaba-edu/qwen-bailian-usagetraces-anon);
-///   CSV of seconds,prompt,output with or without a header.
-/// Columns must stand in this order, and a header must have exactly these names. A side without tokens counts
-/// as one token. Throws UsageError, naming the line, for fewer than two requests, and if all arrive at once.
-Trace read_trace(const std::string& file);
+/// The unit of a trace's times.
+enum class TimeUnit { s, ms, us, ns };
+
+/// Reads requests, in the order of arrival, from a file in one of these forms, with or without a byte order
+/// mark:
+///   CSV with a header, or lines of JSON, whose names give the time, the prompt's tokens and the output's
+///     tokens: Azure's (AzureLLMInferenceTrace_conv.csv), BurstGPT's, Splitwise's, Vidur's, Mooncake's,
+///     Alibaba's (qwen-bailian) or similar ones. Other columns are left out;
+///   the result of `vllm bench serve --save-detailed`, with lists start_times, input_lens and output_lens;
+///   CSV without a header: seconds,prompt,output.
+/// The unit is `unit`, or that of the header (arrival_ms, "time (s)"), or that of the trace whose names these
+/// are; dates need none. A side without tokens counts as one token. Throws UsageError, naming the line: if
+/// the unit is not known, for fewer than two requests, if all arrive at once, and, unless `unit` is given, if
+/// more than 10,000 arrive per second.
+Trace read_trace(const std::string& file, std::optional<TimeUnit> unit = {});
 
 }  // namespace speclab

@@ -17,9 +17,7 @@ namespace speclab {
 
 namespace {
 
-/// Rejects a byte order mark: the field after it would not be a number, so that the first line would count as
-/// a header.
-void refuse_byte_order_mark(std::string_view text, const std::string& file) {
+void refuse_utf16(std::string_view text, const std::string& file) {
   if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
     throw std::invalid_argument(fmt::format("{}: {}", file, problem));
 }
@@ -94,6 +92,7 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   std::vector<TextLine> lines;
   StopCounter stop(1000);
+  text = without_byte_order_mark(text);
   for (int number = 1; !text.empty(); ++number) {
     stop.step();
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -107,6 +106,7 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
 
 std::string_view first_line_of(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
+  text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   text = text.substr(0, text.find('\n'));
   return text.substr(0, text.find_last_not_of(blanks) + 1);
@@ -125,7 +125,7 @@ std::vector<std::string> header_names(std::string_view line) {
 }
 
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file) {
-  refuse_byte_order_mark(text, file);
+  refuse_utf16(text, file);
   std::vector<NumberRow> rows;
   StopCounter stop(1000);
   for (const TextLine& line : lines_of(text, file)) {
@@ -143,7 +143,7 @@ std::vector<NumberRow> read_numbers(std::string_view text, const std::string& fi
 
 void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
               const VisitRow& visit) {
-  refuse_byte_order_mark(text, file);
+  refuse_utf16(text, file);
   const std::vector<TextLine> lines = lines_of(text, file);
   std::vector<std::size_t> places(columns.size());
   std::iota(places.begin(), places.end(), 0);

@@ -28,7 +28,8 @@ struct TextLine {
   std::string text;   ///< trimmed
 };
 
-/// Returns the lines of a text that are not empty, numbered as in the file of this name.
+/// Returns the lines of a text that are not empty, numbered as in the file of this name. A byte order mark of
+/// UTF-8 is left out, here and in `first_line_of`.
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
 
 /// Returns the first line that is not blank, trimmed; empty if there is none.

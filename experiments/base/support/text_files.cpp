@@ -48,9 +48,12 @@ std::vector<fs::path> text_files(const fs::path& folder) {
 std::string byte_order_mark_problem(std::string_view text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     return "begins with the byte order mark of UTF-16; write it as UTF-8 (iconv -f utf-16 -t utf-8)";
-  if (text.starts_with("\xef\xbb\xbf"))
-    return "begins with a byte order mark, the bytes EF BB BF; leave them out (tail -c +4)";
   return "";
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
 }  // namespace speclab

@@ -13,8 +13,10 @@ namespace speclab {
 /// so far, for more than 100,000 files or 4 GiB, and if a subfolder cannot be read.
 std::vector<std::filesystem::path> text_files(const std::filesystem::path& folder);
 
-/// Returns the problem with a text that begins with a byte order mark, as the end of a sentence; empty if it
-/// has none.
+/// Returns the problem with a text that begins with the byte order mark of UTF-16, as the end of a sentence;
+/// empty if it does not.
 std::string byte_order_mark_problem(std::string_view text);
+/// Returns the text without the byte order mark of UTF-8, which some programs write in front of it.
+std::string_view without_byte_order_mark(std::string_view text);
 
 }  // namespace speclab

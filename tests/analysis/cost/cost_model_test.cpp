@@ -354,6 +354,30 @@ TEST_CASE("measured times are bilinear, constant before the grid, and go on risi
   CHECK(MeasuredCost(late).ms(1, 1) == 7);
 }
 
+TEST_CASE("nothing is known of batches and drafts outside of the measured ones") {
+  const MeasuredPoint target[] = {{1, 2, 10}, {6, 2, 12}, {1, 8, 14}, {6, 8, 24}};
+  const MeasuredPoint draft[] = {{1, 1, 1}, {1, 4, 2}};
+  const KnownCosts own = known_costs({MeasuredCost(target), ConstantCost{1}, DraftRuns::a_token});
+  CHECK(own.measured());
+  CHECK(own.min_batch == 2);
+  CHECK(own.max_batch == 8);
+  CHECK(own.max_gamma == 5);  // a round verifies gamma + 1 tokens
+  const KnownCosts both = known_costs({MeasuredCost(target), MeasuredCost(draft), DraftRuns::a_token});
+  CHECK(both.min_batch == 2);
+  CHECK(both.max_batch == 4);
+  CHECK(both.max_gamma == 5);
+  CHECK(known_costs({MeasuredCost(target), MeasuredCost(draft), DraftRuns::a_round}).max_gamma == 1);
+  CHECK_FALSE(known_costs({ConstantCost{1}, ConstantCost{0.1}, DraftRuns::a_token}).measured());
+  // The best gamma and the limit of a batch are sought from the smallest measured batch on.
+  const CostPair costs{MeasuredCost(target), ConstantCost{1}, DraftRuns::a_token};
+  const std::vector<double> tokens = {1, 1.9, 2.7};
+  const auto ranges = gamma_by_batch(tokens, costs, 0, 8, 2);
+  CHECK(ranges.front().first == 2);
+  CHECK(ranges.back().last == 8);
+  CHECK(batch_limit(1, 1, costs, 0, 8, 2) == 1);
+  CHECK(batch_limit(2.7, 2, costs, 0, 8, 2) == 8);
+}
+
 TEST_CASE("measured times that say too little or too much are refused") {
   CHECK(refusal({}) == "no measured times");
   CHECK(refusal({{1, 1, 10}, {1, 1, 11}}) == "tokens 1, batch 1: measured twice");

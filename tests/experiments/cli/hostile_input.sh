@@ -31,12 +31,18 @@ same shared/results.csv marked.csv
 expect 2 plot "runs/$name" --y nothing
 says err '/a\x1b[31mb\u202egnp: y nothing'
 
-# A byte order mark is reported where it would be read as text.
-printf '\xef\xbb\xbfsequence,position,token,logp,logq\n' >marked.csv
-expect 2 plan recording marked.csv --c 0.1
-says err "marked.csv: begins with a byte order mark"
-expect 2 plan log marked.csv --c 0.1
-says err "marked.csv: begins with a byte order mark"
+# A byte order mark of UTF-8 is no part of a table.
+printf 'sequence,position,token,logp,logq\n0,0,7,-1,-0.5\n0,1,8,-0.5,-1\n' >plain.csv
+printf '3,1\n3,2\n' >plain.log
+for kind in "recording plain.csv" "log plain.log"; do
+  read -r way file <<<"$kind"
+  { printf '\xef\xbb\xbf'; cat "$file"; } >"marked_$file"
+  expect 0 plan "$way" "$file" --c 0.1 --json
+  grep -v "$file" out >unmarked
+  expect 0 plan "$way" "marked_$file" --c 0.1 --json
+  checks=$((checks + 1))
+  grep -v "$file" out | cmp - unmarked || fail "a byte order mark changes plan $way"
+done
 printf '\xff\xfe{\0}\0' >utf16.json
 expect 2 run utf16.json
 says err "utf16.json: begins with the byte order mark of UTF-16"

@@ -62,7 +62,7 @@ TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
 
 TEST_CASE("the bound with drafting paid is the closed form's when verifying is free") {
   // Measured times that never change are constant costs in another form.
-  const MeasuredPoint point[] = {{1, 1, 1}};
+  const MeasuredPoint point[] = {{1, 1, 1}, {1, 512, 1}};
   Drafter drafter = given(0.75, 0.02);
   drafter.costs.target = MeasuredCost(point);
   PlanSettings settings;

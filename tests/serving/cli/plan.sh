@@ -67,7 +67,34 @@ says err 'rounds_of.csv:1: column "step" is not known; expected the columns toke
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
 says err 'column "step" is not known'
 expect 2 plan load 0.7 --c 0.1 --target-times target.csv --set serving.trace=rounds_of.csv
-says err 'rounds_of.csv:1: column "step" is not known; expected the columns seconds or TIMESTAMP'
+says err 'rounds_of.csv:1: none of "step, n_draft, n_acc" is the time of arrival'
+# Nothing is said of batches, contexts and drafts at which times were not measured.
+printf 'tokens,batch,ms\n1,1,20\n2,1,21\n5,1,24\n' >one.csv
+printf 'tokens,batch,ms\n1,1,1\n' >one_draft.csv
+one=(--target-times one.csv --draft-times one_draft.csv)
+expect 0 plan alpha 0.8 "${one[@]}" --json
+python "assert 'batches' not in data and 'batch_limit' not in data and 'context' not in data['costs']
+assert data['costs']['from'] == 'measured times, at batch 1 only'
+assert data['best']['gamma'] == 4 and 'longest draft whose times are measured' in data['best']['reason']
+tokens, ms = sum(.8 ** i for i in range(5)), 24 + 4 * 1
+assert abs(data['best']['speedup']['value'] - 20 * tokens / ms) < 1e-9 and data['bounds']['longest_draft'] == 4" out
+for option in "--batch 2" "--gamma 5" "--context 4096" "--max-batch 2"; do
+  # shellcheck disable=SC2086
+  expect 2 plan alpha 0.8 "${one[@]}" $option
+  says err "measured"
+done
+expect 2 plan tree .6,.1 "${one[@]}"
+says err "a tree's draft runs over several"
+printf '1,1,20\n' >alone.csv
+expect 2 plan alpha 0.8 --target-times alone.csv --draft-times one_draft.csv
+says err "runs over one token alone are measured"
+printf '1,8,20\n4,8,22\n1,16,24\n4,16,40\n' >wide.csv
+expect 2 plan alpha 0.8 --c 0.1 --target-times wide.csv
+says err "--batch 1: times are measured at batches 8 to 16"
+expect 0 plan alpha 0.8 --c 0.1 --target-times wide.csv --batch 8 --json
+python "assert data['batches'][0]['first'] == 8 and data['batches'][-1]['last'] == 16" out
+expect 0 plan alpha 0.8 --c 0.1 --target-times wide.csv --batch 8
+says out "up to 16, the largest measured"
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"
@@ -110,7 +137,7 @@ says err "--model 'a b': 10 rounds, 0.9 of 10 examined tokens accepted"
 expect 0 plan log metrics --model 'a b' --c 0.02
 says out "0.9 ("
 expect 2 plan alpha 0.5 --c 0.02 --model c
-says err "--model goes with speclab plan log, not with speclab plan alpha"
+says err "--model goes with speclab plan log, speclab plan compare, not with speclab plan alpha"
 logs=$source_dir/tests/serving/advisor/logs
 expect 0 plan log "$logs/vllm_after.prom" --since "$logs/vllm_before.prom" --model target --c 0.1
 says out "600 rounds, "
@@ -254,13 +281,62 @@ says out "By task"
 says out "prose"
 
 # The help of each way has at most a screen and a half, and names no option that only another way has.
-for way in alpha log recording config measure drafters load benchmark tree list; do
+for way in alpha log recording config measure drafters load benchmark tree compare sweep list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
   checks=$((checks + 1))
   [[ $(wc -l <out) -le 58 ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
+
+# Two logs are judged: with their requests, in pieces, and as Python does by hand.
+python3 - <<'PYTHON'
+import random
+for name, mean in (("first", 0.6), ("second", 0.75)):
+    with open(f"{name}.csv", "w") as file:
+        print("request,drafted,accepted", file=file)
+        for request in range(30):
+            rng = random.Random(f"{name} {request}")
+            rate = rng.uniform(mean - 0.1, mean + 0.1)
+            for _ in range(30):
+                print(f"{request},4,{next((k for k in range(4) if rng.random() > rate), 4)}", file=file)
+PYTHON
+expect 0 plan compare first.csv second.csv --json
+python "numbers = {one['name']: one for one in data['numbers']}
+alpha = numbers['α, accepted / examined']
+def of(name):
+    rows = [[int(word) for word in line.split(',')] for line in open(name).read().split()[1:]]
+    return sum(row[2] for row in rows) / sum(min(row[2] + 1, row[1]) for row in rows)
+assert abs(alpha['first'] - of('first.csv')) < 1e-12 and abs(alpha['second'] - of('second.csv')) < 1e-12
+assert alpha['p'] < 1e-4 and alpha['difference']['low'] > 0.05 and 0 < alpha['found'] < 0.1
+assert data['first']['units'].startswith('30 requests') and len(data['positions']) == 4" out
+expect 0 plan compare first.csv first.csv
+says out "no difference is shown"
+cut -d, -f2,3 first.csv >rounds_alone.csv
+expect 0 plan compare rounds_alone.csv second.csv
+says out "50 pieces of its 900 rounds, for it names no requests"
+expect 2 plan compare first.csv
+says err "1 files; expected two"
+expect 2 plan compare first.csv nowhere.csv
+says err "nowhere.csv"
+expect 2 plan compare first.csv second.csv --request rid
+says err "--request rid: first.csv has no such column"
+expect 2 plan compare first.csv coins.csv
+says err "coins.csv a recording; give two of a kind"
+expect 0 plan compare coins.csv coins.csv
+says out "10 sequences"
+
+# A table of speeds gives the time of a step by K.
+printf 'K,tok/s,acceptance\noff,50,\n1,80,80%%\n2,90,.6\n3,85,.5\n' >speeds.csv
+expect 0 plan sweep speeds.csv --json
+python "points = data['sweeps'][0]['points']
+assert [round(one['step_ms'], 6) for one in points] == [round(1000 * tokens / rate, 6) for tokens, rate in ((1, 50), (1.8, 80), (2.2, 90), (2.5, 85))]
+assert data['sweeps'][0]['best_k'] == 2 and data['sweeps'][0]['low_k'] <= 2 <= data['sweeps'][0]['high_k']" out
+expect 0 plan sweep speeds.csv --other 0.99
+says out "α = 0.99"
+printf '4,80,0.68-0.94\n' >>speeds.csv
+expect 2 plan sweep speeds.csv
+says err 'speeds.csv:6: acceptance is "0.68-0.94"; expected one number'
 
 # A server under load with a draft device has the same numbers as its config.
 server=()

@@ -11,10 +11,7 @@
 
 #include "analysis/cost/cost_model.hpp"
 #include "analysis/cost/presets.hpp"
-#include "experiments/base/format/config_error.hpp"
 #include "serving/study/load_policies.hpp"
-#include "serving/traces/arrival_trace.hpp"
-#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 
@@ -257,63 +254,4 @@ TEST_CASE("the table by batch and context has the best gamma of each context") {
     for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(found->rows[i].same_row(wanted[i]));
   }
   CHECK(plan.context_tables.back().context == 0);
-}
-
-TEST_CASE("traces are read in their published forms") {
-  const TempFile azure(
-      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-12-31 23:59:59.5000000,374,44\n"
-      "2024-01-01 00:00:01.7500000,396,0\n");
-  const Trace first = read_trace(azure.path());
-  REQUIRE(first.size() == 2);
-  CHECK(first[0].arrival_ms == 0);
-  CHECK(first[1].arrival_ms == doctest::Approx(2250));
-  CHECK(first[0].prompt == 374);
-  CHECK(first[1].output == 1);
-  const TempFile zones(
-      "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10T00:00:00.5+00:00,1,2\n2024-05-10 02:00:01+02:00,3,4\n"
-      "2024-05-09 17:30:02-06:30,5,6\n2024-05-10T00:00:03Z,7,8\n");
-  const Trace zoned = read_trace(zones.path());
-  REQUIRE(zoned.size() == 4);
-  for (std::size_t i = 1; i < zoned.size(); ++i)
-    CHECK(zoned[i].arrival_ms == doctest::Approx(1000.0 * static_cast<double>(i) - 500));
-  const TempFile mooncake(
-      "{\"timestamp\": 3000, \"input_length\": 6955, \"output_length\": 52, \"hash_ids\": [1]}\n"
-      "{\"timestamp\": 0, \"input_length\": 10, \"output_length\": 5}\n");
-  const Trace second = read_trace(mooncake.path());
-  CHECK(second[0].prompt == 10);
-  CHECK(second[1].arrival_ms == 3000);
-  // Alibaba's traces have a chat_id and seconds: 3 gaps in 20 seconds.
-  const TempFile alibaba(
-      "{\"chat_id\": 0, \"timestamp\": 3.5, \"input_length\": 200, \"output_length\": 50}\n"
-      "{\"chat_id\": 1, \"timestamp\": 8.5, \"input_length\": 200, \"output_length\": 50}\n"
-      "{\"chat_id\": 2, \"timestamp\": 13.5, \"input_length\": 200, \"output_length\": 50}\n"
-      "{\"chat_id\": 3, \"timestamp\": 23.5, \"input_length\": 200, \"output_length\": 50}\n");
-  CHECK(trace_rate(read_trace(alibaba.path())) == doctest::Approx(0.15));
-  const TempFile plain("0.5,10,3\n1.5,20,4\n");
-  CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
-  // A header in another order, and a log of rounds, which is no trace.
-  const TempFile turned("output,seconds,prompt\n3,0.5,10\n4,1.5,20\n");
-  const Trace third = read_trace(turned.path());
-  CHECK(third[0].prompt == 10);
-  CHECK(third[1].output == 4);
-  CHECK(trace_rate(third) == doctest::Approx(1));
-  for (
-      const char* bad :
-      {"step,n_draft,n_acc\n1,5,3\n2,5,4\n", "seconds,prompt\n1,2\n2,3\n", "", "1,2,3\n",
-       "{\"timestamp\": 3.5, \"input_length\": 2, \"output_length\": 5}\n{\"timestamp\": 4, \"input_length\": 2, \"output_length\": 5}\n",
-       "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n", "2023-11-16T,1,2\n2,2,3\n",
-       "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
-       "2023-02-30 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
-       "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n", "{\"timestamp\": 1}\n{\"timestamp\": 2}\n",
-       "{\"timestamp\": 1\n"}) {
-    CAPTURE(bad);
-    const TempFile file(bad);
-    std::string said;
-    try {
-      read_trace(file.path());
-    } catch (const UsageError& error) {
-      said = error.what();
-    }
-    CHECK(said.starts_with(file.path().string()));
-  }
 }

@@ -33,10 +33,16 @@ TEST_CASE("rows of numbers") {
   CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f"), "f:1: \"a\" is not a number", std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f"), "f:2: \"a\" is not a number", std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f"), "f:1: \"\" is not a number", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(read_numbers("\xef\xbb\xbf"
-                                    "1\n2\n",
+  const auto marked = read_numbers("\xef\xbb\xbf"
+                                   "1\n2\n",
+                                   "f");
+  CHECK(marked.at(0).numbers == std::vector<double>{1});
+  CHECK(marked.at(0).where == "f:1");
+  CHECK_THROWS_WITH_AS(read_numbers("\xff\xfe"
+                                    "1",
                                     "f"),
-                       doctest::Contains("f: begins with a byte order mark"), std::invalid_argument);
+                       doctest::Contains("f: begins with the byte order mark of UTF-16"),
+                       std::invalid_argument);
 }
 
 TEST_CASE("columns stand where the header says, and without one in the order that was asked for") {
@@ -51,6 +57,8 @@ TEST_CASE("columns stand where the header says, and without one in the order tha
   CHECK(fields_of("1,2\n\n3,4\n") == "f:1 1 2\nf:3 3 4\n");
   CHECK(fields_of("time,tokens\n1,2\n") == "f:2 1 2\n");
   CHECK(fields_of("tokens, TIMESTAMP\n1,2\nx,4\n") == "f:2 2 1\nf:3 4 x\n");
+  CHECK(fields_of("\xef\xbb\xbf"
+                  "tokens,time\n1,2\n") == "f:2 2 1\n");
   CHECK(fields_of("") == "");
   for (const auto& [text, said] :
        {std::pair{"n_draft,n_acc\n1,2\n",
@@ -60,9 +68,9 @@ TEST_CASE("columns stand where the header says, and without one in the order tha
         {"time,tokens,TIMESTAMP\n1,2,3\n", "f:1: column \"TIMESTAMP\" occurs twice"},
         {"time,tokens\n1,2,3\n", "f:2: 3 fields"},
         {"1\n", "f:1: 1 fields"},
-        {"\xef\xbb\xbf"
+        {"\xff\xfe"
          "1,2\n",
-         "f: begins with a byte order mark"}}) {
+         "f: begins with the byte order mark of UTF-16"}}) {
     CAPTURE(text);
     CHECK_THROWS_WITH_AS(fields_of(text), doctest::Contains(said), std::invalid_argument);
   }

@@ -1,0 +1,77 @@
+#include "analysis/statistics/differences.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/non_central_t.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <utility>
+
+namespace speclab {
+
+namespace {
+
+/// Boost's limit on noncentral t. Beyond it the test misses nothing, except at extreme levels.
+constexpr double largest_shift = 5e4;
+
+double t_quantile(double degrees, double confidence) {
+  const boost::math::students_t_distribution<double> null(degrees);
+  return boost::math::quantile(boost::math::complement(null, (1 - confidence) / 2));
+}
+
+}  // namespace
+
+double t_test_power(double noncentrality, double degrees, double confidence) {
+  const double bound = t_quantile(degrees, confidence);
+  const boost::math::non_central_t_distribution<double> law(degrees, std::min(noncentrality, largest_shift));
+  return boost::math::cdf(boost::math::complement(law, bound)) + boost::math::cdf(law, -bound);
+}
+
+double t_test_noncentrality(double degrees, double confidence, double power) {
+  double low = 0;
+  double high = largest_shift;
+  constexpr int halvings = 80;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (t_test_power(middle, degrees, confidence) < power ? low : high) = middle;
+  }
+  return high;
+}
+
+IntervalAt independent_difference(IntervalAt first, IntervalAt second) {
+  return
+      [first = std::move(first), second = std::move(second)](double confidence) -> std::optional<Interval> {
+        const auto a = first(confidence);
+        const auto b = second(confidence);
+        if (!a || !b) return std::nullopt;
+        const double estimate = b->estimate - a->estimate;
+        if (!a->bounded() || !b->bounded()) return unbounded(estimate);
+        return Interval{estimate, estimate - std::hypot(b->estimate - b->low, a->high - a->estimate),
+                        estimate + std::hypot(b->high - b->estimate, a->estimate - a->low)};
+      };
+}
+
+std::optional<Difference> judged(const IntervalAt& difference, double confidence, double power,
+                                 double units) {
+  const auto value = difference(confidence);
+  if (!value) return std::nullopt;
+  Difference result{*value};
+  if (!value->bounded()) return result;
+  // The level is sought as a power of ten.
+  double low = 0;
+  double high = 12;
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    const auto wider = difference(1 - std::pow(10, -middle));
+    (wider->low > 0 || wider->high < 0 ? low : high) = middle;
+  }
+  result.p = std::pow(10, -high);
+  // Beyond this number of degrees the distributions are normal for every purpose here.
+  constexpr double most_degrees = 1e5;
+  const double degrees = std::min(units - 1, most_degrees);
+  result.found = value->half_width() * t_test_noncentrality(degrees, confidence, power) /
+                 t_quantile(degrees, confidence);
+  return result;
+}
+
+}  // namespace speclab

@@ -1,0 +1,386 @@
+#include "serving/advisor/log_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "analysis/recorded/recording_estimates.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/recording/json_document.hpp"
+#include "experiments/recording/recording_file.hpp"
+#include "serving/advisor/log_source.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(ComparedNumber, "compared number", name, first, second, difference, p, found);
+SPECLAB_RESULT(ComparedFile, "compared file", file, format, units, drafted);
+SPECLAB_RESULT(LogComparison, "comparison", first, second, paired, confidence, power, numbers, positions,
+               warnings);
+
+namespace {
+
+/// A ratio of sums over the parts of a file; without parts `alone` has its interval.
+struct SampleRatio {
+  std::string name;
+  std::vector<double> numerators = {};
+  std::vector<double> denominators = {};
+  Support support{0, 1};
+  IntervalAt alone = {};
+
+  IntervalAt interval() const {
+    if (alone) return alone;
+    return [this](double confidence) {
+      return bounded_ratio_interval(numerators, denominators, support, confidence);
+    };
+  }
+  bool neighbours_alike() const {
+    const double all = std::accumulate(denominators.begin(), denominators.end(), 0.0);
+    const double ratio = std::accumulate(numerators.begin(), numerators.end(), 0.0) / all;
+    return all > 0 && speclab::neighbours_alike(numerators, denominators, ratio);
+  }
+};
+
+struct Sample : ComparedFile {
+  std::size_t parts = 0;  ///< 0: totals, whose rounds are taken as independent
+  bool in_order = false;  ///< parts are pieces of one text or log, whose neighbours may be alike
+  double rounds = 0;
+  std::vector<SampleRatio> numbers;
+  std::vector<SampleRatio> positions;
+  std::vector<double> text = {};  ///< a recording's log-probabilities under the target
+};
+
+constexpr const char* alpha_name = "α, accepted / examined";
+constexpr const char* overlap_name = "α, mean overlap";
+constexpr const char* tokens_name = "tokens per target step";
+
+std::string position_name(std::size_t i) { return fmt::format("position {}, given those before", i + 1); }
+
+/// Counts of one part of a log. `positions` is false if only sums are known.
+struct LogPart {
+  double rounds = 0;
+  double accepted = 0;
+  bool positions = false;
+  PositionCounts counts = {};
+};
+
+LogPart part_of(const AcceptanceFile& log) {
+  if (!log.means) {
+    return {static_cast<double>(log.counts.rounds), static_cast<double>(log.counts.total_accepted()), true,
+            log.counts};
+  }
+  // A line of means counts by its weight, if it does not say its rounds.
+  const LoggedMeans& means = *log.means;
+  const double rounds = means.rounds > 0 ? static_cast<double>(means.rounds)
+                                         : std::accumulate(means.weights.begin(), means.weights.end(), 0.0);
+  return {rounds, rounds * means.accepted};
+}
+
+/// Parts of a log that its format reads one by one.
+struct Records {
+  std::string kind;  ///< "requests", "JSON objects" or "lines"
+  std::vector<std::string> texts;
+};
+
+/// Returns a log's JSON documents, its lines, or the rows or documents of each request.
+Records record_texts(const LogSource& source, const std::string& asked) {
+  constexpr std::size_t most = 200'000;
+  const auto is_request = [&](const std::string& name) {
+    return asked.empty() ? name == "request" || name == "request_id" || name == "sequence" : name == asked;
+  };
+  Records records;
+  std::vector<std::string>& texts = records.texts;
+  std::map<std::string, std::size_t> places;
+  const auto text_of = [&](const std::string& request, const std::string& start) -> std::string& {
+    const auto [at, is_new] = places.emplace(request, texts.size());
+    if (is_new) texts.push_back(start);
+    return texts[at->second];
+  };
+  if (const auto& documents = source.documents(); !documents.empty()) {
+    records.kind = "JSON objects";
+    for (const JsonDocument& document : documents) {
+      std::string request = document.where;
+      for (const auto& [key, value] : document.value.items()) {
+        if (!document.value.is_object() || !is_request(key)) continue;
+        request = value.dump();
+        records.kind = "requests";
+      }
+      text_of(request, "") += document.value.dump() + "\n";
+    }
+  } else if (const auto names = header_names(source.lines().front().text); !names.empty()) {
+    records.kind = "requests";
+    const auto column = std::find_if(names.begin(), names.end(), is_request);
+    for (std::size_t i = 1; i < source.lines().size() && column != names.end(); ++i) {
+      const TextLine& line = source.lines()[i];
+      const std::vector<std::string> fields = split(line.text, ',');
+      const auto place = static_cast<std::size_t>(column - names.begin());
+      if (place >= fields.size()) refuse_line(line, "no value in the column \"{}\"", *column);
+      text_of(fields[place], source.lines().front().text + "\n") += line.text + "\n";
+    }
+  } else if (asked.empty() && source.lines().size() <= most) {
+    records.kind = "lines";
+    for (const TextLine& line : source.lines()) texts.push_back(line.text + "\n");
+  }
+  if (!asked.empty() && places.size() < 2)
+    throw UsageError("--request {}: {} has no such column or key with several values", asked, source.name());
+  return records;
+}
+
+/// Returns the counts of each record, and sets their `kind`; none if the records alone do not give what the
+/// whole log does. Records without drafts are left out.
+std::vector<LogPart> records_of(const std::string& text, const LogPart& whole,
+                                const ComparisonQuestion& question, const std::string& file,
+                                std::string& kind) {
+  const LogSource source(text, file, question.log);
+  std::vector<LogPart> parts;
+  LogPart sums;
+  std::uint64_t examined = 0;
+  const Records records = record_texts(source, question.request);
+  kind = records.kind;
+  for (const std::string& record : records.texts) {
+    try {
+      parts.push_back(part_of(acceptance_in(record, file, question.log)));
+    } catch (const UsageError&) {
+      continue;  // a record without drafts, or a line of something else
+    }
+    sums.rounds += parts.back().rounds;
+    sums.accepted += parts.back().accepted;
+    examined += parts.back().counts.total_examined();
+  }
+  constexpr double rounding = 1e-9;
+  const auto same = [](double a, double b) { return std::abs(a - b) <= rounding * std::max(a, b); };
+  const bool one_round_each = std::all_of(
+      parts.begin(), parts.end(), [](const LogPart& part) { return part.positions && part.rounds == 1; });
+  const bool all =
+      same(sums.accepted, whole.accepted) &&
+      (whole.positions ? examined == whole.counts.total_examined() : same(sums.rounds, whole.rounds));
+  if (all && parts.size() > 1 && (!one_round_each || kind == "requests")) return parts;
+  if (question.request.empty()) return {};
+  throw UsageError("--request {}: {}: its requests alone do not give what the whole log does; leave it out",
+                   question.request, file);
+}
+
+/// Returns 50 pieces of consecutive rounds, or each round of a short log.
+std::vector<LogPart> pieces_of(const std::vector<LoggedRound>& rounds) {
+  constexpr std::size_t most = 50;
+  const std::size_t pieces = rounds.size() >= 2 * most ? most : rounds.size();
+  std::vector<LogPart> parts;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t first = i * rounds.size() / pieces;
+    const PositionCounts counts =
+        count_positions(std::span(rounds).subspan(first, (i + 1) * rounds.size() / pieces - first));
+    parts.push_back(
+        {static_cast<double>(counts.rounds), static_cast<double>(counts.total_accepted()), true, counts});
+  }
+  return parts;
+}
+
+void add_parts(Sample& sample, const std::vector<LogPart>& parts, std::size_t longest) {
+  sample.parts = parts.size();
+  SampleRatio alpha{alpha_name};
+  SampleRatio tokens{tokens_name};
+  tokens.support = {1, static_cast<double>(longest) + 1};
+  std::vector<SampleRatio> positions(longest);
+  for (const LogPart& part : parts) {
+    tokens.numerators.push_back(part.accepted + part.rounds);
+    tokens.denominators.push_back(part.rounds);
+    alpha.numerators.push_back(part.accepted);
+    alpha.denominators.push_back(static_cast<double>(part.counts.total_examined()));
+    for (std::size_t i = 0; i < longest; ++i) {
+      const bool there = i < part.counts.examined.size();
+      positions[i].numerators.push_back(there ? static_cast<double>(part.counts.accepted[i]) : 0);
+      positions[i].denominators.push_back(there ? static_cast<double>(part.counts.examined[i]) : 0);
+    }
+  }
+  if (std::all_of(parts.begin(), parts.end(), [](const LogPart& part) { return part.positions; })) {
+    sample.numbers.push_back(std::move(alpha));
+    for (std::size_t i = 0; i < longest; ++i) positions[i].name = position_name(i);
+    sample.positions = std::move(positions);
+  }
+  sample.numbers.push_back(std::move(tokens));
+}
+
+/// Adds numbers of totals by position, whose rounds are taken as independent.
+void add_totals(Sample& sample, const PositionCounts& counts) {
+  const auto share = [](const char* name, std::uint64_t accepted, std::uint64_t examined) {
+    return SampleRatio{.name = name, .alone = [accepted, examined](double confidence) {
+                         return binomial_interval(accepted, examined, confidence);
+                       }};
+  };
+  sample.numbers.push_back(share(alpha_name, counts.total_accepted(), counts.total_examined()));
+  sample.numbers.push_back(
+      {.name = tokens_name, .alone = [counts](double confidence) -> std::optional<Interval> {
+         const PositionalTokens tokens = positional_tokens(counts, confidence);
+         return Interval{tokens.tokens.back(), tokens.low.back(), tokens.high.back()};
+       }});
+  for (std::size_t i = 0; i < counts.examined.size(); ++i) {
+    sample.positions.push_back(share("", counts.accepted[i], counts.examined[i]));
+    sample.positions.back().name = position_name(i);
+  }
+}
+
+Sample log_sample(const std::string& file, const ComparisonQuestion& question,
+                  std::vector<std::string>& warnings) {
+  const std::string text = read_log_text(file);
+  const AcceptanceFile log = acceptance_in(text, file, question.log);
+  for (const std::string& warning : log.warnings) warnings.push_back(file + ": " + warning);
+  const LogPart whole = part_of(log);
+  Sample sample;
+  sample.file = file;
+  sample.format = log.format;
+  sample.rounds = whole.rounds;
+  sample.drafted = log.means ? log.means->drafted : static_cast<double>(log.drafted) / whole.rounds;
+  std::string kind;
+  if (const auto records = records_of(text, whole, question, file, kind); !records.empty()) {
+    sample.units = fmt::format("{} {}", records.size(), kind);
+    add_parts(sample, records, log.longest());
+  } else if (!log.rounds.empty()) {
+    const std::vector<LogPart> pieces = pieces_of(log.rounds);
+    sample.in_order = true;
+    sample.units = pieces.size() < log.rounds.size()
+                       ? fmt::format("{} pieces of its {} rounds, for it names no requests", pieces.size(),
+                                     log.rounds.size())
+                       : fmt::format("{} rounds, for it names no requests", log.rounds.size());
+    add_parts(sample, pieces, log.longest());
+  } else if (!log.means) {
+    sample.units = fmt::format("{} rounds, for it has their totals alone", log.counts.rounds);
+    add_totals(sample, log.counts);
+  } else {
+    throw UsageError(
+        "{}: has one mean ({}) and nothing that says how much it varies; give a log of several requests or lines",
+        file, log.format);
+  }
+  return sample;
+}
+
+Sample recording_sample(const std::string& file, const ComparisonQuestion& question) {
+  const ReadRecording read = read_recording(file);
+  const Recording& recording = read.recording;
+  const IntervalUnits units = interval_units(recording.sequences);
+  Sample sample;
+  sample.file = file;
+  sample.format = read.format;
+  sample.parts = units.stretches.size();
+  sample.in_order = !units.whole_sequences;
+  sample.units =
+      fmt::format("{} {}", sample.parts, units.whole_sequences ? "sequences" : "stretches of text");
+  sample.drafted = question.gamma;
+  sample.text = recording.target;
+  const std::vector<double> kept =
+      recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
+  SampleRatio alpha{overlap_name};
+  SampleRatio tokens{tokens_name};
+  tokens.support = {1, question.gamma + 1.0};
+  const auto gamma = static_cast<std::size_t>(question.gamma);
+  if (recording.by_depth() && recording.draft.size() < gamma) {
+    throw UsageError("--gamma {}: {} has columns for {} drafted tokens", gamma, file, recording.draft.size());
+  }
+  if (recording.drawn)
+    tokens.denominators = expected_rounds(recording, units.stretches, gamma)[gamma - 1].rounds;
+  for (const Stretch& part : units.stretches) {
+    const auto size = static_cast<double>(part.last - part.first);
+    alpha.numerators.push_back(std::accumulate(kept.begin() + static_cast<std::ptrdiff_t>(part.first),
+                                               kept.begin() + static_cast<std::ptrdiff_t>(part.last), 0.0));
+    alpha.denominators.push_back(size);
+    tokens.numerators.push_back(size);
+  }
+  sample.numbers.push_back(std::move(alpha));
+  if (recording.drawn) sample.numbers.push_back(std::move(tokens));
+  return sample;
+}
+
+std::optional<ComparedNumber> compared(const SampleRatio& first, const SampleRatio& second, std::size_t parts,
+                                       const LogComparison& how) {
+  IntervalAt difference = independent_difference(first.interval(), second.interval());
+  if (how.paired) {
+    difference = [&](double confidence) {
+      return paired_difference({second.numerators, second.denominators},
+                               {first.numerators, first.denominators}, confidence);
+    };
+  }
+  const double units = parts > 0 ? static_cast<double>(parts) : std::numeric_limits<double>::infinity();
+  const auto one = first.interval()(how.confidence);
+  const auto other = second.interval()(how.confidence);
+  const auto found = judged(difference, how.confidence, how.power, units);
+  if (!one || !other || !found) return std::nullopt;
+  ComparedNumber number{first.name, one->estimate, other->estimate, found->value, std::nullopt, found->found};
+  if (found->value.bounded()) number.p = found->p;
+  return number;
+}
+
+void adjust(std::vector<ComparedNumber>& numbers) {
+  std::vector<double> p_values;
+  for (const ComparedNumber& one : numbers) p_values.push_back(one.p.value_or(1));
+  p_values = holm_adjusted(p_values);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i].p) numbers[i].p = p_values[i];
+  }
+}
+
+void warn(const Sample& first, const Sample& second, LogComparison& comparison) {
+  constexpr double same_length = 0.01;
+  if (std::abs(first.drafted - second.drafted) > same_length * first.drafted) {
+    comparison.warnings.push_back(fmt::format(
+        "{} drafted {:.4g} tokens a round and {} {:.4g}: tokens per target step differ through that, too",
+        first.file, first.drafted, second.file, second.drafted));
+  }
+  for (const Sample* sample : {&first, &second}) {
+    if (sample->in_order && sample->parts > 2 && sample->numbers.front().neighbours_alike()) {
+      comparison.warnings.push_back(fmt::format(
+          "{}: neighbouring pieces are alike (at level 0.05), so that intervals may be too narrow; a log with a column of requests has better ones",
+          sample->file));
+    }
+  }
+}
+
+}  // namespace
+
+LogComparison compare_logs(const ComparisonQuestion& question) {
+  LogComparison comparison;
+  comparison.confidence = question.confidence;
+  comparison.power = question.power;
+  const bool recordings = is_recording(question.first);
+  if (recordings != is_recording(question.second)) {
+    throw UsageError("{} is a {} and {} a {}; give two of a kind", question.first,
+                     recordings ? "recording" : "log", question.second, recordings ? "log" : "recording");
+  }
+  const auto sample_of = [&](const std::string& file) {
+    return recordings ? recording_sample(file, question) : log_sample(file, question, comparison.warnings);
+  };
+  const Sample first = sample_of(question.first);
+  const Sample second = sample_of(question.second);
+  comparison.first = first;
+  comparison.second = second;
+  const bool same_text = recordings && first.parts == second.parts && first.text == second.text;
+  comparison.paired = question.paired || same_text;
+  if (comparison.paired && (first.parts != second.parts || first.parts == 0)) {
+    throw UsageError("--paired: {} has {}, and {} has {}; requests of both must stand in the same order",
+                     question.first, first.units, question.second, second.units);
+  }
+  const std::size_t parts = first.parts == 0    ? second.parts
+                            : second.parts == 0 ? first.parts
+                                                : std::min(first.parts, second.parts);
+  for (const SampleRatio& one : first.numbers) {
+    const auto other = std::find_if(second.numbers.begin(), second.numbers.end(),
+                                    [&](const SampleRatio& two) { return two.name == one.name; });
+    if (other == second.numbers.end()) continue;
+    if (auto number = compared(one, *other, parts, comparison))
+      comparison.numbers.push_back(std::move(*number));
+  }
+  for (std::size_t i = 0; i < std::min(first.positions.size(), second.positions.size()); ++i) {
+    if (auto number = compared(first.positions[i], second.positions[i], parts, comparison))
+      comparison.positions.push_back(std::move(*number));
+  }
+  adjust(comparison.positions);
+  warn(first, second, comparison);
+  return comparison;
+}
+
+}  // namespace speclab

@@ -1,0 +1,69 @@
+// Compares acceptance in two logs or two recordings (`speclab plan compare`).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/differences.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
+#include "serving/advisor/acceptance_file.hpp"
+
+namespace speclab {
+
+struct ComparisonQuestion {
+  std::string first;  ///< file
+  std::string second;
+  LogOptions log = {};  ///< facts about both logs
+  std::string request =
+      {};               ///< the column or key that names a round's request; empty: a usual name, if there
+  bool paired = false;  ///< the requests of both files are the same, in the same order
+  int gamma = 4;        ///< drafted tokens of a round; for recordings
+  double confidence = 0.95;
+  double power = 0.8;
+};
+
+/// A number of both files. Ratios of sums: a request counts by its tokens.
+struct ComparedNumber {
+  std::string name;
+  double first = 0;
+  double second = 0;
+  Interval difference{0, 0, 0};      ///< second less first
+  std::optional<double> p = {};      ///< empty if the error is not known
+  std::optional<double> found = {};  ///< the true difference that such files show with the asked power
+};
+
+struct ComparedFile {
+  std::string file;
+  std::string format;
+  std::string units;   ///< the parts that are taken as independent, in words
+  double drafted = 0;  ///< tokens a round, on average
+};
+
+struct LogComparison {
+  ComparedFile first;
+  ComparedFile second;
+  bool paired = false;
+  double confidence = 0.95;
+  double power = 0.8;
+  std::vector<ComparedNumber> numbers;    ///< alpha, unless only means are known, and tokens per target step
+  std::vector<ComparedNumber> positions;  ///< accepted given those before; p after Holm's adjustment
+  std::vector<std::string> warnings;      ///< sentences
+};
+template <>
+const Typed<LogComparison>& described();
+
+/// Reads both files as `plan log` or `plan recording` do. Independent parts are, as the files allow: requests
+/// (JSON objects, or rounds with the name of a request), sequences of a recording, log lines, 50 pieces of
+/// consecutive rounds, or the rounds of totals. Intervals are bounded_ratio_interval of each file, joined by
+/// independent_difference, or paired_difference. Throws UsageError as the readers do, and for files that
+/// cannot be compared.
+LogComparison compare_logs(const ComparisonQuestion& question);
+
+Listing comparison_text(const LogComparison& comparison);
+std::string comparison_headline(const LogComparison& comparison);
+std::vector<Figure> comparison_figures(const LogComparison& comparison);
+
+}  // namespace speclab

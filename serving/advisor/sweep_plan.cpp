@@ -1,0 +1,356 @@
+#include "serving/advisor/sweep_plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/math/distributions/students_t.hpp>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+#include "analysis/cost/speedup_curve.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "serving/advisor/acceptance_file.hpp"
+#include "serving/advisor/log_source.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(SweepPoint, "point", k, tokens_per_step, tokens_per_second, step_ms, fitted_ms);
+SPECLAB_RESULT(SweepFit, "fit", base_ms, per_token_ms, scatter_percent);
+SPECLAB_RESULT(Sweep, "sweep", name, points, fit, best_k, low_k, high_k);
+SPECLAB_RESULT(SweepOther, "other", costs, acceptance, best_k, tokens_per_second);
+SPECLAB_RESULT(SweepPlan, "sweeps", file, acceptance, confidence, sweeps, others, warnings);
+
+namespace {
+
+constexpr std::array parts{"k", "rate", "acceptance", "length"};
+enum Part : std::size_t { k_part, rate_part, acceptance_part, length_part };
+
+/// The usual names of the columns, in small letters and digits alone.
+const std::array<std::vector<std::string_view>, parts.size()> usual_names{
+    {{"k", "n", "γ", "gamma", "nmax", "draftmax", "draftn", "draftnmax", "specdraftnmax",
+      "numspeculativetokens", "numsteps", "speculativenumsteps"},
+     {"toks", "ts", "tokenss", "tokssec", "tps", "tokenspersecond", "tokpersec", "throughput",
+      "outputthroughput"},
+     {"acceptance", "acceptancerate", "acceptrate", "accept", "draftacceptance", "draftacceptancerate"},
+     {"length", "acceptlen", "acceptlength", "avgacceptlen", "alen", "acceptancelength",
+      "meanacceptancelength", "acceptedlength", "meanlen", "tau", "τ"}}};
+
+std::string plain_name(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (letter > 127) plain += c;
+    if (letter < 128 && std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
+  }
+  return plain;
+}
+
+/// Returns the cells of a line of CSV or Markdown, without the marks of bold text and code.
+std::vector<std::string> cells_of(std::string line) {
+  line.erase(std::remove_if(line.begin(), line.end(), [](char c) { return c == '*' || c == '`'; }),
+             line.end());
+  line = trimmed(line);
+  if (!line.starts_with('|')) return split(line, ',');
+  line.erase(0, 1);
+  if (line.ends_with('|')) line.pop_back();
+  return split(line, '|');
+}
+
+bool is_rule(const std::string& line) {
+  return line.starts_with('|') && line.find_first_not_of("|-: ") == std::string::npos;
+}
+
+bool is_absent(const std::string& cell) {
+  static const std::vector<std::string> words{"", "-", "–", "—", "nan", "n/a", "N/A", "none"};
+  return std::find(words.begin(), words.end(), cell) != words.end();
+}
+
+/// Returns the number at the start of a cell, which a unit or an error may follow: "162.1 tok/s", "81.5%"
+/// (0.815), "68.6 ± 1.2"; empty for other texts, such as a range.
+std::optional<double> number_of_cell(const std::string& cell) {
+  const std::size_t end = std::min(cell.find_first_not_of("0123456789.eE+"), cell.size());
+  const auto number = number_in(cell.substr(0, end));
+  const std::string rest = trimmed(cell.substr(end));
+  if (!number || rest.starts_with('-') || rest.starts_with("–") || rest.starts_with("/")) return std::nullopt;
+  constexpr double percent = 100;
+  return rest.starts_with('%') ? *number / percent : *number;
+}
+
+/// Returns K of a cell such as 4, "n4", "static3" or "off"; empty if it has none or several.
+std::optional<int> k_of_cell(const std::string& cell) {
+  constexpr int most = 1000;
+  const std::string plain = plain_name(cell);
+  const std::size_t first = plain.find_first_of("0123456789");
+  if (first == std::string::npos) {
+    static const std::vector<std::string> words{"off", "baseline", "plain", "none", "nospec", "specoff"};
+    return std::find(words.begin(), words.end(), plain) != words.end() ? std::optional(0) : std::nullopt;
+  }
+  const auto whole = integer_in(plain.substr(first));
+  if (!whole || *whole < 0 || *whole > most || cell.find('.') != std::string::npos) return std::nullopt;
+  return static_cast<int>(*whole);
+}
+
+/// A row of the table.
+struct Measured {
+  std::string sweep;
+  SweepPoint point;
+};
+
+class SweepTable {
+ public:
+  SweepTable(const TextLine& header, const SweepQuestion& question) : question_(question) {
+    names_ = cells_of(header.text);
+    for (const auto& [field, column] : question.fields) {
+      if (std::find(parts.begin(), parts.end(), field) == parts.end())
+        throw UsageError("--fields: unknown \"{}\"; expected k, rate, acceptance or length", field);
+    }
+    for (std::size_t part = 0; part < parts.size(); ++part) columns_.at(part) = column_of(header, part);
+    if (!columns_[k_part] || !columns_[rate_part] || (!columns_[acceptance_part] && !columns_[length_part])) {
+      refuse_line(
+          header,
+          "\"{}\" lacks a column of {}; expected such as K,tok/s,acceptance (or accept length), or name them: --fields k=..,rate=..,acceptance=..",
+          brief(header.text),
+          !columns_[k_part]      ? "the drafted tokens K"
+          : !columns_[rate_part] ? "tokens a second"
+                                 : "acceptance or accepted length");
+    }
+    if (question.by.empty()) return;
+    const auto at = std::find(names_.begin(), names_.end(), question.by);
+    if (at == names_.end())
+      throw UsageError("--by {}: {} has no such column: {}", question.by, question.file,
+                       brief(fmt::format("{}", fmt::join(names_, ", "))));
+    by_ = static_cast<std::size_t>(at - names_.begin());
+  }
+
+  /// Returns the columns that are not read, in words.
+  std::string unread() const {
+    std::string words;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto is = [i](const std::optional<std::size_t>& column) { return column == i; };
+      if (!is(by_) && std::none_of(columns_.begin(), columns_.end(), is))
+        words += (words.empty() ? "" : ", ") + names_[i];
+    }
+    return words;
+  }
+
+  bool has_length() const { return columns_[length_part].has_value(); }
+
+  Measured row(const TextLine& line) const {
+    const std::vector<std::string> cells = cells_of(line.text);
+    if (cells.size() != names_.size())
+      refuse_line(line, "{} cells; the header has {}", cells.size(), names_.size());
+    const auto cell = [&](Part part) { return cells[*columns_.at(part)]; };
+    const auto refuse = [&](Part part, const char* expected) {
+      refuse_line(line, "{} is \"{}\"; expected {}", names_[*columns_.at(part)], brief(cell(part)), expected);
+    };
+    Measured row{by_ ? cells[*by_] : "", {}};
+    const auto k = k_of_cell(cell(k_part));
+    if (!k) refuse(k_part, "drafted tokens, such as 4, n4, or off");
+    const auto rate = number_of_cell(cell(rate_part));
+    if (!rate || *rate <= 0) refuse(rate_part, "tokens a second above 0");
+    row.point = {
+        .k = *k, .tokens_per_step = tokens_of(line, cells, *k), .tokens_per_second = *rate, .fitted_ms = {}};
+    constexpr double milli = 1e3;
+    row.point.step_ms = milli * question_.batch * row.point.tokens_per_step / *rate;
+    return row;
+  }
+
+ private:
+  std::optional<std::size_t> column_of(const TextLine& header, std::size_t part) const {
+    const auto given = question_.fields.find(parts.at(part));
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto& usual = usual_names.at(part);
+      const bool fits = given != question_.fields.end()
+                            ? names_[i] == given->second
+                            : names_[i] != question_.by &&
+                                  std::find(usual.begin(), usual.end(), plain_name(names_[i])) != usual.end();
+      if (!fits) continue;
+      if (found)
+        refuse_line(header, "\"{}\" and \"{}\" are both columns of {}; name one: --fields {}=...",
+                    brief(names_[*found]), brief(names_[i]), parts.at(part), parts.at(part));
+      found = i;
+    }
+    if (given != question_.fields.end() && !found)
+      refuse_line(header, "no column \"{}\", which --fields names for {}", given->second, given->first);
+    return found;
+  }
+
+  double tokens_of(const TextLine& line, const std::vector<std::string>& cells, int k) const {
+    if (k == 0) return 1;
+    const Part part =
+        has_length() && !is_absent(cells[*columns_[length_part]]) ? length_part : acceptance_part;
+    if (!columns_.at(part)) refuse_line(line, "no accepted length for K = {}", k);
+    const std::string& cell = cells[*columns_.at(part)];
+    const auto number = number_of_cell(cell);
+    if (!number)
+      refuse_line(line, "{} is \"{}\"; expected one number, such as 0.72 or 72%, or a length such as 3.1",
+                  names_[*columns_.at(part)], brief(cell));
+    const double tokens = part == length_part ? *number : 1 + k * *number;
+    if (!(tokens >= 1 && tokens <= k + 1.0))
+      refuse_line(line, "{} {} gives {:.4g} tokens a step, but K = {} gives 1 to {}",
+                  names_[*columns_.at(part)], brief(cell), tokens, k, k + 1);
+    return tokens;
+  }
+
+  const SweepQuestion& question_;
+  std::vector<std::string> names_;
+  std::array<std::optional<std::size_t>, parts.size()> columns_{};
+  std::optional<std::size_t> by_;
+};
+
+/// Returns rows of one sweep, those of equal K averaged, by increasing K.
+std::vector<SweepPoint> points_of(const std::vector<Measured>& rows, const std::string& name) {
+  std::map<int, std::pair<SweepPoint, int>> by_k;
+  for (const Measured& row : rows) {
+    if (row.sweep != name) continue;
+    auto& [sum, count] =
+        by_k.try_emplace(row.point.k, SweepPoint{.k = row.point.k, .tokens_per_step = 0, .fitted_ms = {}}, 0)
+            .first->second;
+    sum.tokens_per_step += row.point.tokens_per_step;
+    sum.tokens_per_second += row.point.tokens_per_second;
+    sum.step_ms += row.point.step_ms;
+    ++count;
+  }
+  std::vector<SweepPoint> points;
+  for (auto& [k, sums] : by_k) {
+    auto& [sum, count] = sums;
+    points.push_back(
+        {k, sum.tokens_per_step / count, sum.tokens_per_second / count, sum.step_ms / count, {}});
+  }
+  return points;
+}
+
+/// Fits the line, and marks the Ks that chance does not tell from the best.
+void fit(Sweep& sweep, double confidence) {
+  double n = 0, mean_k = 0, mean_ms = 0, squares = 0, products = 0, errors = 0;
+  const auto each = [&](auto&& visit) {
+    for (SweepPoint& point : sweep.points) {
+      if (point.k > 0) visit(point);
+    }
+  };
+  each([&](SweepPoint& point) { ++n, mean_k += point.k, mean_ms += point.step_ms; });
+  if (n < 2) return;
+  mean_k /= n, mean_ms /= n;
+  each([&](SweepPoint& point) {
+    squares += (point.k - mean_k) * (point.k - mean_k);
+    products += (point.k - mean_k) * (point.step_ms - mean_ms);
+  });
+  const double slope = products / squares;
+  const double base = mean_ms - slope * mean_k;
+  each([&](SweepPoint& point) {
+    point.fitted_ms = base + slope * point.k;
+    errors += std::pow(point.step_ms - *point.fitted_ms, 2);
+  });
+  sweep.fit = SweepFit{unbounded(base), unbounded(slope), 0};
+  if (n < 3) return;
+  const double scatter = std::sqrt(errors / (n - 2));
+  const boost::math::students_t_distribution<double> student(n - 2);
+  const double quantile = boost::math::quantile(boost::math::complement(student, (1 - confidence) / 2));
+  const auto around = [&](double estimate, double deviation) {
+    return Interval{estimate, estimate - quantile * deviation, estimate + quantile * deviation};
+  };
+  sweep.fit = SweepFit{around(base, scatter * std::sqrt(1 / n + mean_k * mean_k / squares)),
+                       around(slope, scatter / std::sqrt(squares)), 100 * scatter / mean_ms};
+  const auto best = std::find_if(sweep.points.begin(), sweep.points.end(),
+                                 [&](const SweepPoint& point) { return point.k == sweep.best_k; });
+  const double least = best->tokens_per_second * (1 - quantile * std::sqrt(2.0) * scatter / mean_ms);
+  auto low = best;
+  auto high = best;
+  while (low != sweep.points.begin() && (low - 1)->tokens_per_second >= least) --low;
+  while (high + 1 != sweep.points.end() && (high + 1)->tokens_per_second >= least) ++high;
+  sweep.low_k = low->k;
+  sweep.high_k = high->k;
+}
+
+/// Returns the best K with a sweep's step times, if `tokens(k)` are emitted in a step; empty for unknown
+/// ones.
+template <class Tokens>
+SweepOther best_with(const Sweep& costs, const std::string& acceptance, double batch, const Tokens& tokens) {
+  SweepOther other{costs.name, acceptance};
+  constexpr double milli = 1e3;
+  for (const SweepPoint& point : costs.points) {
+    const std::optional<double> emitted = tokens(point.k);
+    const double rate = emitted ? milli * batch * *emitted / point.step_ms : 0;
+    if (rate > other.tokens_per_second) {
+      other.best_k = point.k;
+      other.tokens_per_second = rate;
+    }
+  }
+  return other;
+}
+
+void add_others(const SweepQuestion& question, SweepPlan& plan) {
+  for (const Sweep& costs : plan.sweeps) {
+    for (const Sweep& acceptance : plan.sweeps) {
+      if (&costs == &acceptance) continue;
+      plan.others.push_back(
+          best_with(costs, acceptance.name, question.batch, [&](int k) -> std::optional<double> {
+            for (const SweepPoint& point : acceptance.points) {
+              if (point.k == k) return point.tokens_per_step;
+            }
+            return std::nullopt;
+          }));
+    }
+    for (const double alpha : question.alphas) {
+      plan.others.push_back(best_with(costs, fmt::format("α = {:g}", alpha), question.batch, [&](int k) {
+        return std::optional(iid_tokens(alpha, k)[static_cast<std::size_t>(k)]);
+      }));
+    }
+  }
+}
+
+}  // namespace
+
+SweepPlan plan_sweep(const SweepQuestion& question) {
+  const std::string text = read_log_text(question.file);
+  std::vector<TextLine> lines = lines_of(text, question.file);
+  std::erase_if(lines, [](const TextLine& line) { return is_rule(line.text); });
+  if (lines.size() < 3)
+    throw UsageError("{}: {} lines; expected a header and two rows or more", question.file, lines.size());
+  const SweepTable table(lines.front(), question);
+  std::vector<Measured> rows;
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    rows.push_back(table.row(lines[i]));
+    const Measured& row = rows.back();
+    const bool again = std::any_of(rows.begin(), rows.end() - 1, [&](const Measured& before) {
+      return before.sweep == row.sweep && before.point.k == row.point.k;
+    });
+    if (again && question.by.empty() && !table.unread().empty()) {
+      refuse_line(
+          lines[i],
+          "K = {} comes again; name the column that separates sweeps, --by with one of {}, or leave these out if the lines are runs of one sweep",
+          row.point.k, brief(table.unread()));
+    }
+    if (std::find(names.begin(), names.end(), rows.back().sweep) == names.end())
+      names.push_back(rows.back().sweep);
+  }
+  SweepPlan plan{.file = question.file};
+  plan.acceptance = table.has_length()
+                        ? "accepted lengths, with the correction or bonus"
+                        : "1 + K times the acceptance, taken as accepted / drafted of rounds of K tokens";
+  plan.confidence = question.confidence;
+  for (const std::string& name : names) {
+    Sweep sweep{.name = name, .points = points_of(rows, name)};
+    const auto best = std::max_element(
+        sweep.points.begin(), sweep.points.end(),
+        [](const SweepPoint& a, const SweepPoint& b) { return a.tokens_per_second < b.tokens_per_second; });
+    sweep.best_k = best->k;
+    fit(sweep, question.confidence);
+    if (best + 1 == sweep.points.end() && best->k > 0) {
+      plan.warnings.push_back(fmt::format("{}the best K, {}, is the largest of the table: more may be better",
+                                          name.empty() ? "" : name + ": ", best->k));
+    }
+    plan.sweeps.push_back(std::move(sweep));
+  }
+  add_others(question, plan);
+  return plan;
+}
+
+}  // namespace speclab
