@@ -7,7 +7,7 @@ import io
 import json
 import os
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -179,18 +179,18 @@ class Audit(Shown):
             part.replace(out / name)
         return out
 
-    def to_markdown(self) -> str:
+    def tomarkdown(self) -> str:
         """One table per engine and date."""
         runs = dict.fromkeys((one.title, one.version, one.date, one.seed) for one in self.settings)
         parts = []
         for title, version, date, seed in runs:
             rows = [one for one in self.settings if (one.title, one.version, one.date, one.seed) == (title, version, date, seed)]
-            parts.append(f"### {title}\n{version}, {date}, seed {seed}.\n\n" + _markdown(COLUMNS, map(_cells, rows)))
+            parts.append(f"### {title}\n{version}, {date}, seed {seed}.\n\n" + markdown(COLUMNS, map(_cells, rows)))
         return "\n\n".join(parts) + "\n"
 
     def __str__(self) -> str:
         skipped = "".join(f"{name}: skipped, {reason.partition(': ')[2]}\n" for name, reason in self.skipped.items())
-        return self.to_markdown() + skipped
+        return self.tomarkdown() + skipped
 
     def __repr__(self) -> str:
         engines = len({one.engine for one in self.settings})
@@ -217,6 +217,7 @@ def _cells(one: AuditedSetting) -> tuple[str, ...]:
     return name, verdict, fits, f"{one.sequences:,}", f"{one.detectable_tv:.3f}", steps, optimum, left, ", ".join(one.like)
 
 
-def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
