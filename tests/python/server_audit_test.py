@@ -95,10 +95,11 @@ def test_the_stated_difference_is_found_with_the_stated_power(name):
 
 
 def test_texts_that_come_once_are_no_difference():
-    """300 equally likely tokens: nearly every text comes once. Null: one law; P(a false alarm in 20 at 1e-6) = 2e-5."""
-    rows = np.full((300, 300), 1 / 300)
-    for seed in range(20):
-        two, *_ = judged_texts([texts(rows, 300, seed), texts(rows, 300, 100 + seed)], 3, False, 1e-6, 0.99)
+    """100,000 equally likely tokens: every text comes once. Null: one law; P(a false alarm in 20 at 1e-6) = 2e-5."""
+    generator = np.random.default_rng(6)
+    for _ in range(20):
+        both = [[(0, Answer([str(token) for token in text], [None] * 3, None)) for text in generator.integers(10**5, size=(300, 3))] for _ in range(2)]
+        (two,) = judged_texts(both, 3, False, 1e-6, 0.99)
         assert two["verdict"] == "equal" and two["degrees"] > 0
 
 
@@ -310,6 +311,7 @@ def test_a_server_that_is_slow_or_away(tmp_path):
     (["--url", "http://h", "--seconds", "0"], "seconds: 0.0; expected above 0"),
     (["--url", "http://h", "--plain-url", "http://g", "--plain-fields", '{"a": 1}'], "plain_fields: need no plain_url"),
     (["--url", "http://h", "--plain-fields", "[1]"], "--plain-fields"),
+    (["--url", "http://h", "--fields", '{"seed": 1}'], "fields: seed is set by the audit"),
     (["--url", "http://h", "--engines", "vllm"], "--engines: is not for --url"),
     (["--url", "http://h", "--prompts", "no_such_file"], "no_such_file"),
     (["--plain-url", "http://h"], "--plain-url: needs --url"),
@@ -321,49 +323,43 @@ def test_bad_arguments(words, sentence):
 
 # The server of llama.cpp, if it is installed with the tests.
 
-LLAMA = """
-import sys, time, xllamacpp
-from pathlib import Path
-servers = []
-for target, speculates in ((sys.argv[1], True), (sys.argv[1], False), (sys.argv[2], False)):
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path, parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads, parameters.verbosity, parameters.port = target, 1024, 4, 1, 0, 0
-    if speculates:
-        parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
-        draft = parameters.speculative.draft
-        draft.n_max, draft.p_min, draft.mparams.path, draft.probabilistic = 3, 0.0, sys.argv[2], True
-    servers.append(xllamacpp.Server(parameters))
-print(*(server.listening_address for server in servers), flush=True)
-sys.stdin.read()
-"""
 
-
-def test_llama_cpp(tmp_path):
-    """The rows of the table are those that llama.cpp returns. Null: its server emits the plain law; the chance of a false alarm is 1e-6. The draft's
-    model in place of the target is found: its first tokens differ by a total variation above the stated one."""
+@pytest.fixture
+def llama():
+    """A function that starts servers of a pair, with speculation and without, and returns their addresses."""
     installed("xllamacpp")
+    running = []
+
+    def started(target, draft):
+        running.append(subprocess.Popen([sys.executable, SOURCE / "scripts/llama_cpp_servers.py", target, draft, "0", "0"], stdout=subprocess.PIPE, text=True))
+        return running[-1].stdout.readline().split()
+
+    yield started
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def test_llama_cpp(llama, tmp_path):
+    """Null: its server emits with speculation what it emits without; the chance of a false alarm is 1e-6. Planted: the plain server has
+    the draft's model. The returned rows are those of the table."""
     pair = json.loads((SOURCE / "configs/audit_engine.json").read_text())
     write_models(pair, tmp_path)
     (tmp_path / "prompts").write_text("ab\nabc\ncba\n")
-    llama = subprocess.Popen([sys.executable, "-c", LLAMA, tmp_path / "target.gguf", tmp_path / "draft.gguf"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, text=True)
-    try:
-        speculative, plain, other = llama.stdout.readline().split()
-        words = ("--url", speculative, "--prompts", tmp_path / "prompts", "--requests", 400, "--out", tmp_path / "out")
-        names = ("--model", tmp_path / "target.gguf", "--plain-model")
-        right = command(*words, "--plain-url", plain, *names, tmp_path / "target.gguf")
-        assert right.returncode == 0 and "llama.cpp" in right.stdout and "(it drafted tokens)" in right.stdout, right.stdout + right.stderr
-        wrong = command(*words, "--plain-url", other, *names, tmp_path / "draft.gguf")
-        assert wrong.returncode == 1 and "verdict  different" in wrong.stdout, wrong.stdout + wrong.stderr
-        ignored = command(*words, "--plain-fields", '{"speculative.n_max": 0}')
-        assert ignored.returncode == 2 and "some ignore request fields" in ignored.stderr
-        journal = next(path for path in (tmp_path / "out").glob("*.jsonl"))
-        rows = np.array(pair["models"]["target"]["rows"], float)
-        rows /= rows.sum(axis=1, keepdims=True)
-        entry = json.loads(journal.read_text().splitlines()[1])
-        last = ord(("ab", "abc", "cba")[entry["number"] % 3][-1]) - ord("a") + 1
-        assert {token: np.exp(value) for token, value in entry["rows"][0].items() if value > -20} == pytest.approx(
-            {f"token_id:{token}": p for token, p in enumerate(rows[last]) if p > 0}, rel=1e-3)
-    finally:
-        llama.stdin.close()
-        llama.wait(20)
+    speculative, plain = llama(tmp_path / "target.gguf", tmp_path / "draft.gguf")
+    _, other = llama(tmp_path / "draft.gguf", tmp_path / "draft.gguf")
+    words = ("--url", speculative, "--prompts", tmp_path / "prompts", "--requests", 400, "--out", tmp_path / "out")
+    names = ("--model", tmp_path / "target.gguf", "--plain-model")
+    right = command(*words, "--plain-url", plain, *names, tmp_path / "target.gguf")
+    assert right.returncode == 0 and "llama.cpp" in right.stdout and "(it drafted tokens)" in right.stdout, right.stdout + right.stderr
+    wrong = command(*words, "--plain-url", other, *names, tmp_path / "draft.gguf")
+    assert wrong.returncode == 1 and "verdict  different" in wrong.stdout, wrong.stdout + wrong.stderr
+    ignored = command(*words, "--plain-fields", '{"speculative.n_max": 0}')
+    assert ignored.returncode == 2 and "some ignore request fields" in ignored.stderr
+    journal = next((tmp_path / "out").glob("*.jsonl"))
+    rows = np.array(pair["models"]["target"]["rows"], float)
+    rows /= rows.sum(axis=1, keepdims=True)
+    entry = next(one for one in map(json.loads, journal.read_text().splitlines()[1:]) if one["side"] == "speculative")
+    last = ord(("ab", "abc", "cba")[entry["number"] % 3][-1]) - ord("a") + 1
+    assert {token: np.exp(value) for token, value in entry["rows"][0].items() if value > -20} == pytest.approx(
+        {f"token_id:{token}": p for token, p in enumerate(rows[last]) if p > 0}, rel=1e-3)

@@ -66,9 +66,11 @@ class Server:
         self._headers = {"Content-Type": "application/json", **headers}
         self._own = threading.local()  # one connection for each thread
         self._all: list[http.client.HTTPConnection] = []
+        self._interrupted = False
 
     def interrupt(self) -> None:
         """Ends the requests that other threads wait for."""
+        self._interrupted = True
         for connection in self._all:
             if connection.sock is not None:
                 with contextlib.suppress(OSError):
@@ -94,7 +96,7 @@ class Server:
             raise EngineError(f"{self.url}{path}: no answer within {self._timeout:g} s; --timeout sets another bound") from None
         except (OSError, http.client.HTTPException) as problem:
             connection.close()
-            if kept and isinstance(problem, (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)):
+            if kept and not self._interrupted and isinstance(problem, (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)):
                 return self._exchange(path, body)  # the server had closed the idle connection
             raise EngineError(f"{self.url}{path}: {problem or type(problem).__name__}; does a server run there?") from None
 

@@ -30,6 +30,7 @@ from ._server_tests import MIN_EXPECTED, MIN_TEXTS, TOP, planned_variation, judg
 #: Texts that a model continues in one of a few ways, token after token, so that a sample shows whole texts often.
 PROMPTS = ("Coin flips: heads, tails, tails, heads, tails, heads, heads,", "Random bits: 0 1 1 0 1 0 0 1 1 1 0",
            "Answers: yes, no, no, yes, no, yes, yes,", "The capital of France is")
+SET = ("model", "prompt", "seed", "temperature", "max_tokens")  #: request fields that the audit sets
 AFTER = 8  #: tokens that are requested beyond the tested ones, so that the last round, which servers cut, contains no tested token
 
 
@@ -50,6 +51,25 @@ class _Side:
     name: str  #: "speculative", "plain"
     server: Server
     body: dict[str, Any]  #: a request, without prompt and seed
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The arguments of `audit_server`, checked; `rows`: whether returned log-probabilities are tested."""
+
+    sides: list[_Side]
+    prompts: list[str]
+    requests: int
+    seconds: float
+    tokens: int
+    parallel: int
+    seed: int
+    rows: bool
+    level: float
+    power: float
+
+    def prompt_of(self, request: int) -> int:
+        return request % len(self.prompts)
 
 
 def audit_server(
@@ -93,7 +113,7 @@ def audit_server(
         model, plain_model: name of the model, if a server has several, or another one than `url`.
         server: kind of the server, if /v1/models does not say it: vllm, sglang, llamacpp, tensorrt_llm.
         prompts: texts that requests use in turn.
-        requests: requests to each server.
+        requests: requests to each server; each takes some 10 kB of memory.
         seconds: no requests start after this time; the started ones are awaited.
         tokens: first tokens of each text that are tested; eight more are requested.
         temperature: above 0; at 0 compare the texts themselves.
@@ -114,55 +134,62 @@ def audit_server(
     Traceback (most recent call last):
     ValueError: --url localhost: expected the address of a server, such as http://127.0.0.1:8000
     """
-    requests, tokens = integer(requests, "requests", MIN_TEXTS, 10**6), integer(tokens, "tokens", 1, 64)
+    requests, tokens = integer(requests, "requests", MIN_TEXTS, 10**5), integer(tokens, "tokens", 1, 64)
     seconds, timeout = (number(value, name, 0, math.inf, open_ends=True) for value, name in ((seconds, "seconds"), (timeout, "timeout")))
     temperature = number(temperature, "temperature", 0, 100)
     if temperature == 0:
         raise ValueError("temperature: 0; expected more: at temperature 0 a prompt has one text, so compare the texts of two requests")
     parallel, seed = integer(parallel, "parallel", 1, 1024), integer(seed, "seed", 0, MOST_SEED)
     level = number(level, "level", 0, 1, open_ends=True)
-    power = number(power, "power", level, 1, open_ends=True)
-    prompts = list(prompts)
+    power, prompts = number(power, "power", level, 1, open_ends=True), list(prompts)
     if not prompts or not all(prompts) or requests < MIN_EXPECTED * len(prompts):
         raise ValueError(f"prompts: {len(prompts)}; expected one or more, none empty, and {MIN_EXPECTED} requests for each")
     if server is not None and server not in KINDS:
         raise ValueError(f"server: {server!r}; expected {', '.join(KINDS)}")
     if plain_url is not None and plain_fields:
         raise ValueError("plain_fields: need no plain_url; they switch speculation off at the one server")
+    for name, given in (("fields", fields), ("plain_fields", plain_fields)):
+        if taken := [key for key in given or {} if key in SET]:
+            raise ValueError(f"{name}: {taken[0]} is set by the audit and its other options")
+    rows = temperature == 1 and not set(fields or {}) - {"logprobs"}
+    if plain_url is None and not plain_fields and not rows:
+        raise ValueError("plain_url: missing; without it only temperature 1 and no fields can be tested, against the returned log-probabilities")
+    common = {"max_tokens": tokens + AFTER, "temperature": temperature, "logprobs": TOP, **COMMON, **(fields or {})}
     speculative = Server(url, "--url", timeout, headers or {})
     plain = None if plain_url is None else Server(plain_url, "--plain-url", timeout, headers or {})
-    rows = temperature == 1 and not set(fields or {}) - {"logprobs"}
-    if plain is None and not plain_fields and not rows:
-        raise ValueError("plain_url: missing; without it only temperature 1 and no fields can be tested, against the returned log-probabilities")
-    common = {"max_tokens": tokens + AFTER, "temperature": temperature, "logprobs": TOP, **COMMON}
     title, body = _chosen(speculative, model, server, "--model", common)
-    sides = [_Side("speculative", speculative, {**body, **(fields or {})})]
-    if plain is not None:
-        _, body = _chosen(plain, plain_model or body["model"], server, "--plain-model", common)
+    sides = [_Side("speculative", speculative, body)]
     if plain is not None or plain_fields:
-        sides.append(_Side("plain", plain or speculative, {**body, **(fields or {}), **(plain_fields or {})}))
-    compared = f"between the first {tokens} tokens of both servers" if len(sides) > 1 else "between first tokens and returned rows"
+        other = body if plain is None else _chosen(plain, plain_model or body["model"], server, "--plain-model", common)[1]
+        sides.append(_Side("plain", plain or speculative, {**other, **(plain_fields or {})}))
+    plan = _Plan(sides, prompts, requests, seconds, tokens, parallel, seed, rows, level, power)
     planned = planned_variation(requests, len(prompts), tokens, len(sides), rows, level, power)
     if say is not None:
-        named = ", ".join(json.dumps(prompt, ensure_ascii=False) for prompt in prompts[:4]) + (", ..." if len(prompts) > 4 else "")
-        say(f"{title}, {body['model']}: {requests:,} requests to each server, seeds made from {seed}, temperature {temperature:g}, prompts {named}")
-        say(f"a total variation of {planned:.3f} {compared} is found with probability {power:g}, or a smaller one if there are few different texts; rare texts count together")
+        say(f"{title}, {body['model']}: {requests:,} requests to each server, seeds made from {seed}, temperature {temperature:g}, prompts {json.dumps(prompts, ensure_ascii=False)}")
+        say(f"a total variation of {planned:.3f} between {f'the first {tokens} tokens of both servers' if len(sides) > 1 else 'first tokens and returned rows'} "
+            f"is found with probability {power:g}, or a smaller one if there are few different texts; rare texts count together")
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-")) if out is None else out)
-        journal = stack.enter_context(_journal(folder, sides, prompts, tokens, seed))
-        report = stack.enter_context(reporter(progress, "audit"))
-        _collect(journal, sides, prompts, tokens, seed, requests, seconds, parallel, report)
-    numbers = [one for one in range(requests) if all(one in journal.answers[side.name] for side in sides)]
+        journal = stack.enter_context(_journal(folder, plan))
+        _collect(journal, plan, stack.enter_context(reporter(progress, "audit")))
+    return _result(plan, journal, {
+        "url": url, "plain_url": plain_url, "plain_fields": dict(plain_fields or {}), "fields": dict(fields or {}), "server": title, "model": body["model"],
+        "date": datetime.date.today().isoformat(), "prompts": prompts, "temperature": temperature, "tokens": tokens, "requests": requests, "seed": seed, "level": level,
+        "power": power, "planned_tv": planned})
+
+
+def _result(plan: _Plan, journal: _Journal, head: dict[str, Any]) -> ServerAudit:
+    """Tests the requests that every side has answered."""
+    numbers = [one for one in range(plan.requests) if all(one in journal.answers[side.name] for side in plan.sides)]
     if len(numbers) < MIN_TEXTS:
-        raise EngineError(f"{url}: {len(numbers)} requests to each server in {seconds:g} s; expected {MIN_TEXTS} or more: the same command goes on, --seconds gives it more time")
-    texts = [[(one % len(prompts), journal.answers[side.name][one]) for one in numbers] for side in sides]
-    drafted = [_drafted(side, journal) for side in sides]
-    tests = judged_texts(texts, tokens, rows, level, power)
+        raise EngineError(f"{head['url']}: {len(numbers)} requests to each server in {plan.seconds:g} s; expected {MIN_TEXTS} or more: the same command goes on, --seconds gives it more time")
+    drafted = [_drafted(side, journal) for side in plan.sides]
+    texts = [[(plan.prompt_of(one), journal.answers[side.name][one]) for one in numbers] for side in plan.sides]
+    tests = judged_texts(texts, plan.tokens, plan.rows, plan.level, plan.power)
     if all(one["verdict"] == "not tested" for one in tests):
-        raise EngineError(f"{url}: all texts of each prompt are the same, which leaves nothing to test; does the server use temperature and seed?")
-    found = {"url": url, "plain_url": plain_url, "plain_fields": dict(plain_fields or {}), "fields": dict(fields or {}), "server": title, "model": sides[0].body["model"],
-             "date": datetime.date.today().isoformat(), "prompts": prompts, "temperature": temperature, "tokens": tokens, "requests": requests, "answered": len(numbers), "seed": seed,
-             "level": level, "power": power, "drafted": drafted[0], "planned_tv": planned, "verdict": "different" if any(one["p"] <= level for one in tests) else "equal", "tests": tests}
+        raise EngineError(f"{head['url']}: all texts of each prompt are the same, which leaves nothing to test; does the server use temperature and seed?")
+    verdict = "different" if any(one["verdict"] == "different" for one in tests) else "equal"
+    found = {**head, "answered": len(numbers), "drafted": drafted[0], "verdict": verdict, "tests": tests}
     return ServerAudit(json.dumps(found, ensure_ascii=False), _words(found))
 
 
@@ -176,7 +203,7 @@ def _chosen(server: Server, model: str | None, kind: str | None, option: str, co
     known = KINDS.get(kind or served[name])
     if known is None:
         raise EngineError(f"{server.url}: /v1/models says no known server (`owned_by` is {served[name]!r}); --server names one of {', '.join(KINDS)}")
-    return known.title, {"model": name, **common, **known.fields}
+    return known.title, {"model": name, **known.fields, **common}
 
 
 # The journal: lines of JSON, the first with everything that the answers depend on.
@@ -200,9 +227,9 @@ class _Journal:
 
 
 @contextlib.contextmanager
-def _journal(folder: pathlib.Path, sides: Sequence[_Side], prompts: Sequence[str], tokens: int, seed: int) -> Iterator[_Journal]:
+def _journal(folder: pathlib.Path, plan: _Plan) -> Iterator[_Journal]:
     """Opens the journal of these requests, with the answers that it has. A line that was cut by an interruption is removed."""
-    head = {"sides": [[side.name, side.server.url, side.body] for side in sides], "prompts": list(prompts), "tokens": tokens, "seed": seed}
+    head = {"sides": [[side.name, side.server.url, side.body] for side in plan.sides], "prompts": plan.prompts, "tokens": plan.tokens, "seed": plan.seed}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"server-{hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()[:12]}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
@@ -210,7 +237,7 @@ def _journal(folder: pathlib.Path, sides: Sequence[_Side], prompts: Sequence[str
     with path.open("r+" if lines else "w", encoding="utf-8") as file:
         file.seek(sum(len(line.encode()) for line in whole))
         file.truncate()
-        journal = _Journal(file, {side.name: {} for side in sides}, {side.name: [] for side in sides})
+        journal = _Journal(file, {side.name: {} for side in plan.sides}, {side.name: [] for side in plan.sides})
         try:
             for entry in map(json.loads, whole[1:]):
                 journal.take(entry.pop("side"), entry)
@@ -221,24 +248,24 @@ def _journal(folder: pathlib.Path, sides: Sequence[_Side], prompts: Sequence[str
         yield journal
 
 
-def _collect(journal: _Journal, sides: Sequence[_Side], prompts: Sequence[str], tokens: int, seed: int, requests: int, seconds: float, parallel: int,
-             report: Callable[[int, int], Any] | None) -> None:
+def _collect(journal: _Journal, plan: _Plan, report: Callable[[int, int], Any] | None) -> None:
     """Requests the answers that the journal lacks, by both servers in turn. A request that has started is awaited: to drop slow ones
     would select texts."""
-    end = time.monotonic() + seconds
+    sides, requests = plan.sides, plan.requests
+    end = time.monotonic() + plan.seconds
     missing = ((side, one) for one in range(requests) for side in sides if one not in journal.answers[side.name])
     before = [(side.server.drafted(), len(journal.answers[side.name])) for side in sides]
 
     def asked(side: _Side, one: int) -> Answer:
-        return side.server.complete({**side.body, "prompt": prompts[one % len(prompts)], "seed": seed_of(f"{seed}/{side.name}/{one}")}, tokens)
+        return side.server.complete({**side.body, "prompt": plan.prompts[plan.prompt_of(one)], "seed": seed_of(f"{plan.seed}/{side.name}/{one}")}, plan.tokens)
 
-    with concurrent.futures.ThreadPoolExecutor(parallel) as threads:
+    with concurrent.futures.ThreadPoolExecutor(plan.parallel) as threads:
         running: dict[concurrent.futures.Future[Answer], tuple[_Side, int]] = {}
         problem: EngineError | None = None
         try:
             while True:
                 if problem is None and time.monotonic() < end:
-                    running |= {threads.submit(asked, *one): one for one in itertools.islice(missing, parallel - len(running))}
+                    running |= {threads.submit(asked, *one): one for one in itertools.islice(missing, plan.parallel - len(running))}
                 if not running:
                     break
                 for done in concurrent.futures.wait(running, return_when="FIRST_COMPLETED").done:
