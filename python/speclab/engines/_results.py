@@ -179,7 +179,7 @@ class Audit(Shown):
             part.replace(out / name)
         return out
 
-    def tomarkdown(self) -> str:
+    def to_markdown(self) -> str:
         """One table per engine and date."""
         runs = dict.fromkeys((one.title, one.version, one.date, one.seed) for one in self.settings)
         parts = []
@@ -190,7 +190,7 @@ class Audit(Shown):
 
     def __str__(self) -> str:
         skipped = "".join(f"{name}: skipped, {reason.partition(': ')[2]}\n" for name, reason in self.skipped.items())
-        return self.tomarkdown() + skipped
+        return self.to_markdown() + skipped
 
     def __repr__(self) -> str:
         engines = len({one.engine for one in self.settings})

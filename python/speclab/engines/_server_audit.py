@@ -117,18 +117,14 @@ def audit_server(
         seconds: no requests start after this time; the started ones are awaited.
         tokens: first tokens of each text that are tested; eight more are requested.
         temperature: above 0; at 0 compare the texts themselves.
-        parallel: requests at once, together for both servers.
-        timeout: seconds within which a server must answer.
+        parallel, timeout: requests at once, together for both servers; seconds within which each must be answered.
         headers: HTTP headers, such as {"Authorization": "Bearer ..."}.
         seed: the seed of each request is made from it; both servers get different seeds.
-        level: chance of a false alarm.
-        power: power for which detectable total variations are computed.
         out: folder of the journal. Answers that it has are not requested again.
-        progress, say: as in `audit`.
+        level, power, progress, say: as in `audit`.
 
     Raises:
-        EngineError: a server does not answer, does not serve the model, returns no log-probabilities, or does not draft (or, as the
-        plain one, does). ValueError, TypeError: a bad argument, before any request.
+        EngineError: a server cannot be audited, in a sentence. ValueError, TypeError: a bad argument, before any request.
 
     >>> audit_server("localhost", progress=False)
     Traceback (most recent call last):
