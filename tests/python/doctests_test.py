@@ -11,7 +11,7 @@ import pytest
 import speclab
 
 # `python -m` runs the module speclab.audit; imports get the function of this name.
-MODULES = [name for _, name, _ in pkgutil.iter_modules(speclab.__path__) if name not in ("_core", "audit")] + ["engines._audit"]
+MODULES = [name for _, name, _ in pkgutil.iter_modules(speclab.__path__) if name not in ("_core", "audit")] + ["engines._audit", "engines._server_audit"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -323,6 +323,11 @@ def test_the_table_of_the_page_is_of_its_results():
     assert table == speclab.Audit.load(SOURCE / "results/engines").to_csv()
 
 
+def test_the_program_shows_tables():
+    shown = command("--show", SOURCE / "results/engines")
+    assert shown.returncode == 0 and shown.stdout == speclab.Audit.load(SOURCE / "results/engines").to_markdown()
+
+
 def test_litgpt_without_it(monkeypatch, tmp_path):
     """Its adapter makes a text from rounds: it loses or restores the token of the prompt's run, emits the end, and counts what the text needed."""
     rounds = [(2, [1, 2, 3]), (2, [3]), (2, [2, 0, 1])]  # number drafted, emitted ids

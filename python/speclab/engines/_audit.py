@@ -23,7 +23,7 @@ from .._errors import ConfigError
 from .._progress import Progress, reporter
 from . import engines_of, file_of, names
 from ._acceptance import SCHEMES, filtered, measured, tokens_per_step
-from ._engine import Engine, Settings
+from ._engine import Engine, Settings, seed_of
 from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
 from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Unit, units_of
@@ -212,8 +212,7 @@ def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, 
     prompt = plan.prompt(setting)
     # With so many tokens, the last round, which is cut, contains no tested token.
     tokens = max(ENDED, plan.tokens) if setting.ends else plan.tokens + setting.gamma + 1
-    # Units have independent random numbers.
-    seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{file_of(name).stem}/{unit.label}".encode()).digest()[:4], "big") >> 1
+    seed = seed_of(f"{plan.seed}/{file_of(name).stem}/{unit.label}")  # units have independent random numbers
     folder = plan.models / "ending" if setting.ends else plan.models
     asked = Settings(folder=folder.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
                      context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, ends=setting.ends, **setting.options)

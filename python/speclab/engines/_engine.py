@@ -16,6 +16,11 @@ class Refused(Exception):
 NO_ID = -1
 
 
+def seed_of(text: str) -> int:
+    """A seed of 31 bits from a hash, because some generators give similar streams for seeds that are close."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+
 @dataclass(frozen=True)
 class Way:
     """How an engine speculates."""
@@ -51,8 +56,7 @@ class Settings:
         return self.prompts[sequence % len(self.prompts)] if self.prompts else self.prompt
 
     def seed_of(self, sequence: int) -> int:
-        """A seed of 31 bits for each sequence, because some generators give similar streams for seeds that are close."""
-        return int.from_bytes(hashlib.sha256(f"{self.seed}/{sequence}".encode()).digest()[:4], "big") >> 1
+        return seed_of(f"{self.seed}/{sequence}")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from ._audit import pair
 from ._engine import Engine, Settings
 from ._pairs import _models, _prompt
 from ._process import Asked, EngineError, Part, decode, python_of, version
+from ._results import markdown
 from ._rounding import FEWEST, Judged, Noise, TextRows, detectable_rate, deviations, flip_law, judged, rows_along
 
 #: Tokens that the engine draws at temperature 1 after the config's prompt, so that texts begin differently.
@@ -298,17 +299,17 @@ def _judged_rows(rows: list[dict[str, Any]], level: float) -> list[dict[str, Any
 def _table(rows: list[dict[str, Any]], texts: int, tokens: int, level: float, power: float) -> str:
     """The rows as a Markdown table."""
     head = ("engine", "setting", "verdict", "texts that differ", "by rounding", "largest gap", "rounding", "p", "found")
-    lines = [f"Temperature 0, {texts} texts of {tokens} tokens; plain decoding beside exact rows, all others beside plain decoding. By rounding: expected, and 95%. "
-             f"Found: a fault in one row of so many, with probability {power:g}.", "", f"| {' | '.join(head)} |", f"| {' | '.join(['---'] * len(head))} |"]
+    table: list[tuple[str, ...]] = []
     for row in rows:
         if row["verdict"] == "failed":
-            lines.append(f"| {row['title']} | {row['setting']} | FAILED: {row['failed'].partition(': ')[2][:80]} |{' |' * (len(head) - 3)}")
+            table.append((row["title"], row["setting"], f"FAILED: {row['failed'].partition(': ')[2][:80]}", *[""] * (len(head) - 3)))
             continue
         at_most = "" if row.get("noise_measured", True) else "≤ "
-        cells = (row["title"], row["setting"], row["verdict"].upper() if row["p"] <= level else row["verdict"], str(row["differ"]),
-                 f"{at_most}{row['least']:.1f} to {row['most']:.1f} [{row['low']}, {row['high']}]", f"{row['largest_gap']:.3g}" if row["differ"] else "",
-                 f"{at_most}{row.get('noise', row['own_noise']):.2g}", f"{row['p']:.2g}", f"{1 / row['detectable']:,.0f}")
-        lines.append(f"| {' | '.join(cells)} |")
+        table.append((row["title"], row["setting"], row["verdict"].upper() if row["p"] <= level else row["verdict"], str(row["differ"]),
+                      f"{at_most}{row['least']:.1f} to {row['most']:.1f} [{row['low']}, {row['high']}]", f"{row['largest_gap']:.3g}" if row["differ"] else "",
+                      f"{at_most}{row.get('noise', row['own_noise']):.2g}", f"{row['p']:.2g}", f"{1 / row['detectable']:,.0f}"))
+    lines = [f"Temperature 0, {texts} texts of {tokens} tokens; plain decoding beside exact rows, all others beside plain decoding. By rounding: expected, and 95%. "
+             f"Found: a fault in one row of so many, with probability {power:g}.", "", markdown(head, table)]
     for row in rows:
         if row["verdict"] == "more than rounding":
             worst = max(row["differences"] + row["rows"]["differences"], key=lambda one: one["gap"])

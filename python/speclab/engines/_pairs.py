@@ -25,6 +25,7 @@ from ._acceptance import RULES, SCHEMES, expected_steps, filtered, measured
 from ._audit import pair
 from ._engine import Engine, Settings, Way
 from ._process import Asked, EngineError, decode, python_of, version
+from ._results import markdown
 from ._table_models import tables, write_models
 
 
@@ -194,9 +195,7 @@ def _table(rows: list[dict[str, Any]], gamma: int, sequences: int, tokens: int) 
         return f"{one['value']:.3f} ± {_half(one):.3f}" if _half(one) else f"{one['value']:.3f}"
 
     schemes = [*SCHEMES[:3], *sorted({scheme for row in rows for scheme in row["possible"]} - set(SCHEMES)), SCHEMES[3]]
-    lines = [f"Tokens per target step at γ = {gamma}, {sequences} texts of {tokens} tokens each, with 95% intervals:", "",
-             f"| engine | T | measured | {' | '.join(schemes)} | left | like |", f"| {' | '.join(['---'] * (5 + len(schemes)))} |"]
-    for row in rows:
-        possible = " | ".join(of(row["possible"][scheme]) if scheme in row["possible"] else "" for scheme in schemes)
-        lines.append(f"| {row['title']}, {row['way']} | {row['temperature']:g} | {of(row['measured'])} | {possible} | {row['left']:.3f} | {', '.join(row['like'])} |")
-    return "\n".join(lines) + "\n"
+    table = [(f"{row['title']}, {row['way']}", f"{row['temperature']:g}", of(row["measured"]),
+              *(of(row["possible"][scheme]) if scheme in row["possible"] else "" for scheme in schemes), f"{row['left']:.3f}", ", ".join(row["like"])) for row in rows]
+    return (f"Tokens per target step at γ = {gamma}, {sequences} texts of {tokens} tokens each, with 95% intervals:\n\n"
+            + markdown(("engine", "T", "measured", *schemes, "left", "like"), table) + "\n")

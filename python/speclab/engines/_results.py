@@ -7,7 +7,7 @@ import io
 import json
 import os
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -185,7 +185,7 @@ class Audit(Shown):
         parts = []
         for title, version, date, seed in runs:
             rows = [one for one in self.settings if (one.title, one.version, one.date, one.seed) == (title, version, date, seed)]
-            parts.append(f"### {title}\n{version}, {date}, seed {seed}.\n\n" + _markdown(COLUMNS, map(_cells, rows)))
+            parts.append(f"### {title}\n{version}, {date}, seed {seed}.\n\n" + markdown(COLUMNS, map(_cells, rows)))
         return "\n\n".join(parts) + "\n"
 
     def __str__(self) -> str:
@@ -217,6 +217,7 @@ def _cells(one: AuditedSetting) -> tuple[str, ...]:
     return name, verdict, fits, f"{one.sequences:,}", f"{one.detectable_tv:.3f}", steps, optimum, left, ", ".join(one.like)
 
 
-def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
