@@ -12,8 +12,7 @@ namespace speclab {
 LogOptions log_options(const Values& values) {
   LogOptions options;
   if (values.has("model")) options.model = values.text("model");
-  constexpr int longest_draft = 1000;
-  if (values.has("drafted")) options.drafted = ranged_option(values, "drafted", 1, longest_draft);
+  if (values.has("drafted")) options.drafted = ranged_option(values, "drafted", 1, 1000);
   if (values.has("since")) {
     options.earlier_file = values.text("since");
     options.earlier = read_log_text(options.earlier_file);
