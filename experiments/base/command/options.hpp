@@ -35,8 +35,6 @@ T ranged_option(const Values& values, const char* name, T least, T most) {
   if (value >= least && value <= most) return value;
   throw UsageError("--{} {}: expected {} to {}", name, value, least, most);
 }
-/// Returns the comma-separated names of --only; none without the option.
-Words only_option(const Values& values);
 /// Returns the --set options as they were typed, each after a space, for the command that redraws a figure.
 std::string set_arguments(const Values& values);
 
