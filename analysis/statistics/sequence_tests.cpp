@@ -208,16 +208,6 @@ SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
   return tests;
 }
 
-PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alternative,
-                                     std::uint64_t samples) const {
-  std::vector<double> probabilities(probabilities_.size());
-  for (const auto& [sequence, probability] : alternative) {
-    const auto found = class_of_.find(hash_tokens(sequence));
-    (found == class_of_.end() ? probabilities.back() : probabilities[found->second]) += probability;
-  }
-  return planned_fit_test(probabilities_, probabilities, samples, minimum_);
-}
-
 double joint_level(double level, std::size_t length, bool rare) {
   return level / (static_cast<double>(length) + (rare ? 3 : 2));
 }
@@ -245,21 +235,6 @@ double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples
   const double more = rare_share * static_cast<double>(samples_each) / minimum;
   const double own = std::min(static_cast<double>(two_samples.own_cells) + more, sequences);
   return own + max_rare_groups - 1;
-}
-
-PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
-                            const SequenceDistribution<double>& second, std::uint64_t samples_each,
-                            double minimum) {
-  std::map<std::vector<Token>, std::pair<double, double>> both;
-  for (const auto& [sequence, probability] : first) both[sequence].first = probability;
-  for (const auto& [sequence, probability] : second) both[sequence].second = probability;
-  std::vector<double> first_probabilities;
-  std::vector<double> second_probabilities;
-  for (const auto& [sequence, probabilities] : both) {
-    first_probabilities.push_back(probabilities.first);
-    second_probabilities.push_back(probabilities.second);
-  }
-  return planned_two_sample_test(first_probabilities, second_probabilities, samples_each, minimum);
 }
 
 }  // namespace speclab

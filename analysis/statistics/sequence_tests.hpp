@@ -57,9 +57,6 @@ class ExactSequenceTests {
   /// Tests any number of sequences.
   SequenceTests test(std::span<const Token> sample) const;
 
-  /// Plans the joint test of `samples` samples that come from `alternative` instead.
-  PlannedTest plan(const SequenceDistribution<double>& alternative, std::uint64_t samples) const;
-
  private:
   PositionTest position_test(std::span<const Token> sample, std::size_t position) const;
 
@@ -86,10 +83,5 @@ DetectableDifference detectable_jointly(const SequenceDistribution<double>& dist
 /// barely get a cell. There are at most `sequences` sequences.
 double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
                          double minimum = minimum_expectation_for_power);
-
-/// Plans the joint test of two samples that come from these distributions, `samples_each` from either.
-PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
-                            const SequenceDistribution<double>& second, std::uint64_t samples_each,
-                            double minimum = minimum_expectation_for_power);
 
 }  // namespace speclab

@@ -8,9 +8,9 @@
 #include "experiments/base/command/out_folder.hpp"
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/named_files.hpp"
 #include "experiments/base/page/markup.hpp"
 #include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
@@ -62,6 +62,22 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   };
   std::sort(all.begin(), all.end(), [&](const fs::path& a, const fs::path& b) { return rank(a) < rank(b); });
   return all;
+}
+
+/// Returns the files that --only names, each once and in its order; all if it names none. Throws UsageError
+/// for a name that matches no file.
+std::vector<fs::path> chosen(const std::vector<fs::path>& files, const Values& values) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.stem().string());
+  std::vector<fs::path> picked;
+  for (const std::string& name : split(values.text("only"), ',')) {
+    if (name.empty()) continue;  // after a comma at the end of the list
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) throw UsageError("--only: unknown \"{}\"{}", name, suggestion(name, names));
+    const fs::path& file = files[static_cast<std::size_t>(found - names.begin())];
+    if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
+  }
+  return picked.empty() ? files : picked;
 }
 
 /// Returns the command as typed, but only for the configs that `only` names.
@@ -146,7 +162,7 @@ int reproduce_main(const Values& values) {
   const ThreadLimit limit(thread_option(values));
   const fs::path out = report_folder(values);
   const std::string again = command(values, values.text("only"));
-  const std::vector<fs::path> todo = files_named(configs_in(values.text("configs")), only_option(values));
+  const std::vector<fs::path> todo = chosen(configs_in(values.text("configs")), values);
   refuse_unwritable(out);
   if (!values.has("force")) refuse_other_report(out, todo, values);
 

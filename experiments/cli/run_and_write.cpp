@@ -55,6 +55,18 @@ std::string command_of_run(const Values& values, const char* verb, const std::st
   return command;
 }
 
+/// Returns the folder of --out; by default out/NAME, from the config's file name and the changes by --set and
+/// --seed. Throws UsageError if the file's name cannot name a folder.
+std::filesystem::path run_folder(const Values& values, const std::string& file) {
+  if (values.has("out")) return values.text("out");
+  const std::filesystem::path name = std::filesystem::path(file).stem();
+  if (name.empty() || name == "." || name == "..")
+    throw UsageError("{}: no folder can be named after this file; give --out FOLDER", file);
+  Words changes = values.texts("set");
+  if (const auto seed = values.given<std::int64_t>("seed")) changes.push_back(fmt::format("seed={}", *seed));
+  return std::filesystem::path("out") / (name.string() + changes_in_name(changes));
+}
+
 }  // namespace
 
 std::string changes_in_name(const Words& changes) {
@@ -72,16 +84,6 @@ std::string changes_in_name(const Words& changes) {
   constexpr std::size_t longest = 100;
   if (name.size() <= longest) return name;
   return fmt::format("{}-{}", name.substr(0, longest - 9), sha256(name).substr(0, 8));
-}
-
-std::filesystem::path run_folder(const Values& values, const std::string& file) {
-  if (values.has("out")) return values.text("out");
-  const std::filesystem::path name = std::filesystem::path(file).stem();
-  if (name.empty() || name == "." || name == "..")
-    throw UsageError("{}: no folder can be named after this file; give --out FOLDER", file);
-  Words changes = values.texts("set");
-  if (const auto seed = values.given<std::int64_t>("seed")) changes.push_back(fmt::format("seed={}", *seed));
-  return std::filesystem::path("out") / (name.string() + changes_in_name(changes));
 }
 
 void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder) {

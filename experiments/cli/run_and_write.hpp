@@ -15,10 +15,6 @@ struct RunResult;
 /// suffix; a folder that holds another config's result is refused later.
 std::string changes_in_name(const Words& changes);
 
-/// Returns the folder of --out; by default out/NAME, from the config's file name and the changes by --set and
-/// --seed. Throws UsageError if the file's name cannot name a folder.
-std::filesystem::path run_folder(const Values& values, const std::string& file);
-
 /// Writes the files and the report of a result, whose timings have the command that reproduces it, and prints
 /// it according to --json, --quiet and --csv-marked.
 void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder);

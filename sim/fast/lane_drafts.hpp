@@ -64,11 +64,6 @@ class LaneDrafts {
   std::uint32_t context_after(std::size_t lane, std::int32_t node) const {
     return node < 0 ? places_[lane].context : nexts_[index(lane, node)];
   }
-  /// Returns whether a token was drafted after the node, or may still be.
-  bool has_child(std::size_t lane, std::int32_t node) const {
-    const auto& children = shape_.tree.children(node);
-    return !children.empty() && token(lane, children.front()) != no_token;
-  }
   std::uint64_t acceptance_word(std::size_t lane, std::int32_t node) const {
     return words_[index(lane, node)];
   }

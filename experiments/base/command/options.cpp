@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/shell_word.hpp"
 
 namespace speclab {
@@ -61,14 +60,6 @@ std::string set_arguments(const Values& values) {
   for (const std::string& set : values.texts("set"))
     arguments += " " + shell_line(option_words("--set", set));
   return arguments;
-}
-
-Words only_option(const Values& values) {
-  Words names;
-  for (const std::string& name : split(values.given("only").value_or(""), ',')) {
-    if (!name.empty()) names.push_back(name);  // a comma at the end of the list leaves an empty name
-  }
-  return names;
 }
 
 }  // namespace speclab

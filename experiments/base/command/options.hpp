@@ -28,28 +28,13 @@ void add_backend_option(Verb& verb);
 void add_csv_option(Verb& verb);
 /// --threads: 0 is all cores. Throws UsageError below 0 and above 4096.
 int thread_option(const Values& values);
-/// Returns `value` if it lies in [least, most]; else throws UsageError, which names the option.
-template <class T>
-T within(const char* option, T value, T least, T most) {
-  if (value >= least && value <= most) return value;
-  throw UsageError("--{} {}: expected {} to {}", option, value, least, most);
-}
 /// Returns the value of an option that must lie in [least, most]; else throws UsageError.
 template <class T = int>
 T ranged_option(const Values& values, const char* name, T least, T most) {
-  return within(name, values[name].as<T>(), least, most);
+  const T value = values[name].as<T>();
+  if (value >= least && value <= most) return value;
+  throw UsageError("--{} {}: expected {} to {}", name, value, least, most);
 }
-/// Returns the values of an option that may be given several times, each in [least, most]; `usual` if it was
-/// not given.
-template <class T>
-std::vector<T> ranged_options(const Values& values, const char* name, T least, T most,
-                              const std::vector<T>& usual) {
-  const auto numbers = values.given<std::vector<T>>(name).value_or(usual);
-  for (const T number : numbers) within(name, number, least, most);
-  return numbers;
-}
-/// Returns the comma-separated names of --only; none without the option.
-Words only_option(const Values& values);
 /// Returns the --set options as they were typed, each after a space, for the command that redraws a figure.
 std::string set_arguments(const Values& values);
 

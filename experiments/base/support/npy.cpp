@@ -1,7 +1,6 @@
 #include "experiments/base/support/npy.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -75,20 +74,6 @@ double NpyArray::number(std::size_t index) const {
     return value;
   }
   throw std::runtime_error("its numbers are neither float32 nor float64");
-}
-
-std::string npy_header(const char* type, std::initializer_list<std::size_t> shape) {
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
-                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // Magic, version and length take 10 bytes; the numbers begin at a multiple of 64.
-  constexpr std::size_t before = 10;
-  constexpr std::size_t aligned = 64;
-  text.resize((before + text.size() + aligned) / aligned * aligned - before - 1, ' ');
-  text += '\n';
-  std::string out("\x93NUMPY\x01\x00", 8);
-  out += static_cast<char>(text.size() & 0xffU);
-  out += static_cast<char>(text.size() >> 8U);
-  return out + text;
 }
 
 NpyArray parse_npy(std::string_view bytes) {

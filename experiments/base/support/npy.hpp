@@ -1,13 +1,10 @@
-// Reads and writes arrays in NumPy's formats: .npy files, and .npz archives of several arrays.
+// Reads arrays in NumPy's formats: .npy files, and .npz archives of several arrays.
 #pragma once
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -43,19 +40,6 @@ struct NpyArray {
 /// result views `bytes`. Throws std::runtime_error, which gives the reason ("its data are cut off") without
 /// naming the file.
 NpyArray parse_npy(std::string_view bytes);
-
-/// Returns the header of an .npy file of format version 1.0 for numbers of type `type`, such as "<f8".
-std::string npy_header(const char* type, std::initializer_list<std::size_t> shape);
-
-/// Returns the bytes of an .npy file that holds these numbers in C order.
-template <class T>
-requires std::same_as<T, double> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> std::string
-npy_text(const std::vector<T>& numbers, std::initializer_list<std::size_t> shape) {
-  static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
-  constexpr const char* type = std::same_as<T, double> ? "<f8" : sizeof(T) == 4 ? "<i4" : "<i8";
-  return npy_header(type, shape)
-      .append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
-}
 
 /// An .npz archive: a zip file of .npy files. Arrays stored without compression (numpy.savez) view `bytes`;
 /// compressed ones (numpy.savez_compressed) are unpacked.

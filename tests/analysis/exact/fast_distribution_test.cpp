@@ -17,6 +17,7 @@
 #include "sim/fast/table_rows.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/bounds.hpp"
+#include "tests/planned_power.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 
 using namespace speclab;

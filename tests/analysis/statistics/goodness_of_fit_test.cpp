@@ -9,6 +9,7 @@
 
 #include "core/random/random_source.hpp"
 #include "tests/bounds.hpp"
+#include "tests/planned_power.hpp"
 
 using namespace speclab;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/bounds.hpp"
+#include "tests/kolmogorov_smirnov.hpp"
 
 using namespace speclab;
 

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/statistics/multiple_tests.hpp"
 #include "core/rules/all_rules.hpp"
 #include "sim/models/table_model.hpp"
 #include "sim/sequences.hpp"
 #include "tests/bounds.hpp"
+#include "tests/kolmogorov_smirnov.hpp"
+#include "tests/planned_power.hpp"
 
 using namespace speclab;
 
@@ -165,7 +166,7 @@ TEST_CASE("a sequence that the distribution excludes settles the matter") {
   CHECK(tests.joint.impossible == 1);
   CHECK(tests.adjusted_p() == 0);
   CHECK(tests.positions[2].sum.impossible == 1);
-  CHECK(exact.plan(distribution_of_right(), 2).impossible ==
+  CHECK(planned_sequence_test(distribution, distribution_of_right(), 2).impossible ==
         doctest::Approx(distribution_of_right().at({0, 0, 0})));
 }
 
@@ -195,8 +196,7 @@ TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
 }
 
 TEST_CASE("what a test faces under another distribution") {
-  const ExactSequenceTests exact(distribution_of_right(), vocab, length);
-  CHECK(exact.plan(distribution_of_right(), samples).effect < 1e-12);
+  CHECK(planned_sequence_test(distribution_of_right(), distribution_of_right(), samples).effect < 1e-12);
   const SequenceDistribution<double> fault =
       plain_distribution<double>(off_by_one, std::vector<Token>{0}, length);
   double square = 0;
@@ -204,9 +204,9 @@ TEST_CASE("what a test faces under another distribution") {
   for (const auto& [sequence, probability] : distribution) {
     square += (fault.at(sequence) - probability) * (fault.at(sequence) - probability) / probability;
   }
-  CHECK(exact.plan(fault, samples).effect == doctest::Approx(std::sqrt(square)));
-  CHECK(exact.plan(fault, samples).degrees == 26);
-  const PlannedTest two = plan_two_sample(fault, distribution, samples);
+  CHECK(planned_sequence_test(distribution, fault, samples).effect == doctest::Approx(std::sqrt(square)));
+  CHECK(planned_sequence_test(distribution, fault, samples).degrees == 26);
+  const PlannedTest two = planned_sequence_test(fault, distribution, samples, true);
   CHECK(two.degrees == 26);
   CHECK(two.effect < std::sqrt(square));
   CHECK(two.effect > std::sqrt(square) / 2);

@@ -1,28 +1,9 @@
 #!/usr/bin/env bash
-# Tests models and texts in and out, configs that come with the program, completion and manual.
+# Tests models and texts, configs that come with the program, completion and manual.
 # usage: files.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
 echo 0 >j
-
-# Tests convert.
-printf '0.5,0.3,0.2\n0.1,0.9,0\n0.2,0.2,0.6\n' >table.csv
-for name in npy json arpa; do
-  expect 0 convert table.csv --out "table.$name"
-  expect 0 convert "table.$name" --out "back.csv" --force
-  python "rows = [[float(x) for x in line.split(',')] for line in open('back.csv')]
-assert all(abs(a - b) < 1e-12 for row, was in zip(rows, [[.5, .3, .2], [.1, .9, 0], [.2, .2, .6]]) for a, b in zip(row, was)), rows" j
-done
-expect 2 convert table.csv --out table.npy
-says err "table.npy exists"
-expect 2 convert table.csv --out table.txt
-says err ".npy"
-expect 2 convert none.csv --out table2.npy
-expect 2 convert table.csv
-expect 2 convert table.csv --out x.npy --draft
-says err "--draft goes with a config"
-expect 0 convert "$first" --out first.csv --draft
-expect 0 run "$first" --set models.target='{"kind": "table", "file": "table.npy"}' --set models.draft='{"kind": "table", "file": "table.json"}' --set simulation.trials=8 --set simulation.length=20 --quiet --out tables
 
 # The perplexity of n-gram models on documents held out stands in results.
 printf 'a b a b a c\fa b a b\fb a b a\f' >text.txt
@@ -30,6 +11,17 @@ cat >words.json <<'J'
 {"title": "Words", "models": {"target": {"kind": "ngram", "order": 2}, "draft": {"kind": "unigram"}}, "corpus": {"file": "text.txt"}}
 J
 expect 0 convert words.json --out words.arpa
+says words.arpa "ngram 2="
+expect 2 convert words.json --out words.arpa
+says err "words.arpa exists"
+expect 2 convert words.json --out words.npy
+says err "ends in .arpa"
+expect 2 convert "$first" --out first.arpa
+says err "speclab.models in Python gives its rows"
+[[ ! -e first.arpa ]] || fail "a refused model leaves a file"
+expect 2 convert words.json
+expect 0 convert words.json --draft --out unigrams.arpa
+expect 0 run words.json --set models.target='{"kind": "arpa", "file": "words.arpa"}' --set models.draft='{"kind": "arpa", "file": "unigrams.arpa"}' --set corpus=null --set simulation.trials=8 --set simulation.length=20 --quiet --out arpa
 expect 0 convert words.json --out limited.arpa --threads 1
 expect 2 convert words.json --out limited.arpa --threads 4097
 says err "--threads 4097: expected 0 (all cores) to 4096"

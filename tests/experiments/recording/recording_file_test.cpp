@@ -1,6 +1,10 @@
 // Tests every format of recordings, on documents as their programs write them, and the messages for
 // inconsistent files.
 #include "experiments/recording/recording_file.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/recording/named_records.hpp"
+#include "tests/experiments/npy_text.hpp"
+#include "tests/sim/temp_file.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,11 +13,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-#include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/npy.hpp"
-#include "experiments/recording/named_records.hpp"
-#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/multiple_tests.hpp"
 #include "kernels/lab/distributions.hpp"
 #include "kernels/lab/kernel_check.hpp"
 #include "kernels/lab/made_overlap.hpp"
 #include "tests/bounds.hpp"
+#include "tests/kolmogorov_smirnov.hpp"
 
 using namespace speclab;
 

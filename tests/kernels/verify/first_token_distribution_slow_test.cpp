@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/statistics/fit_power.hpp"
 #include "tests/bounds.hpp"
 #include "tests/kernels/verify/sigmoid_distribution.hpp"
 #include "tests/kernels/verify/verify_comparison.hpp"
+#include "tests/planned_power.hpp"
 
 using namespace speclab;
 

@@ -10,12 +10,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "analysis/statistics/fit_power.hpp"
 #include "core/random/enumerated_random_source.hpp"
 #include "core/rules/traversal.hpp"
 #include "core/rules/tree.hpp"
 #include "tests/bounds.hpp"
 #include "tests/kernels/verify/tree_logits.hpp"
+#include "tests/planned_power.hpp"
 
 using namespace speclab;
 

@@ -85,7 +85,6 @@ with tempfile.TemporaryDirectory() as scratch:
     for name in npz_of("rows.npz", f"(1, {size // 8})", "<f8", size), lying_npz("lying.npz"):
         (folder / "table.json").write_text(json.dumps({"title": "bomb", "models": {"target": {"kind": "table", "file": name}, "draft": {"kind": "uniform"}}}))
         refused(f"run with a table of {name}", name, "run", "table.json", "--out", "out")
-        refused(f"convert {name}", name, "convert", name, "--out", "table.csv")
     (folder / "check.json").write_text(json.dumps(
         {"title": "bomb", "models": {"target": {"kind": "table", "rows": [[0.5, 0.5]]}, "draft": {"kind": "uniform"}}}))
     for name in npz_of("ids.npz", f"({size // 64}, 8)", "<i8", size), "lying.npz":

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "tests/experiments/npy_text.hpp"
+
 using namespace speclab;
 
 TEST_CASE("an array is written as numpy.lib.format says") {

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "analysis/exact/enumeration_program.hpp"
-#include "analysis/statistics/fit_power.hpp"
-#include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/verify/check/equality_test.hpp"
@@ -18,6 +16,8 @@
 #include "sim/sequences.hpp"
 #include "tests/bounds.hpp"
 #include "tests/experiments/run_of.hpp"
+#include "tests/kolmogorov_smirnov.hpp"
+#include "tests/planned_power.hpp"
 
 using namespace speclab;
 
@@ -131,14 +131,11 @@ TEST_CASE("power: the simulated rate is that of the noncentral law at the enumer
         sequence_distribution<double>(faulty.target, faulty.draft, faulty.rule.enumerated, gamma_of_all,
                                       faulty.simulation.prompt(0), first_tokens);
     CHECK(distribution_distance(plain, fault) > 0.02);
-    const ExactSequenceTests exact(plain, faulty.target.vocab(), first_tokens);
     for (const EqualityReference reference :
          {EqualityReference::exact_distribution, EqualityReference::second_sample}) {
       const auto predicted = [&](std::uint64_t samples) {
-        return planned_power(reference == EqualityReference::exact_distribution
-                                 ? exact.plan(fault, samples)
-                                 : plan_two_sample(fault, plain, samples),
-                             level);
+        const bool two_samples = reference == EqualityReference::second_sample;
+        return planned_power(planned_sequence_test(plain, fault, samples, two_samples), level);
       };
       const auto plausible = [&](double rate, std::uint64_t samples) {
         const double power = predicted(samples);

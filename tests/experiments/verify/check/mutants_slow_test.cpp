@@ -13,6 +13,7 @@
 #include "experiments/verify/check/equality_test.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/experiments/rule_of.hpp"
+#include "tests/planned_power.hpp"
 
 using namespace speclab;
 
@@ -72,7 +73,7 @@ double planned(const Json& rule) {
   const auto alternative =
       sequence_distribution<double>(setup.target, setup.draft, setup.rule.enumerated, gamma, prompt, tokens);
   constexpr int tests = 2 + tokens;
-  return planned_power(ExactSequenceTests(null, 3, tokens).plan(alternative, samples), level / tests);
+  return planned_power(planned_sequence_test(null, alternative, samples), level / tests);
 }
 
 }  // namespace
