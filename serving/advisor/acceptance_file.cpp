@@ -199,6 +199,10 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
     throw UsageError("--drafted {}: {} ({}) says itself how many were drafted; leave it out",
                      *options.drafted, file, format.name);
   found.format = format.name;
+  const auto drafting = std::count_if(found.rounds.begin(), found.rounds.end(),
+                                      [](const LoggedRound& round) { return round.drafted > 0; });
+  check_drafting(file, static_cast<std::uint64_t>(drafting), found.rounds.size(),
+                 found.rounds.empty() ? 0 : found.counts.total_accepted());
   return found;
 }
 

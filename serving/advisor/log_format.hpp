@@ -77,8 +77,8 @@ struct RoundedTotals {
   double mean_rounding = 0;                  ///< half of the last digit of the mean
 };
 
-/// Adds a record of rounded numbers. If it does not print its rounds, chooses the number of rounds that fits
-/// the mean, and for which rates and counts agree best. Throws UsageError if they do not agree.
+/// Adds a record of rounded numbers. If it does not print its rounds, takes the smallest number of rounds
+/// that fits the mean and whose counts print as these rates. Throws UsageError if there is none.
 void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals);
 
 /// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.

@@ -345,6 +345,18 @@ std::vector<RefusedCase> refused_cases() {
       {"SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
        {},
        {"--drafted N"}},
+      {R"({"meta_info": {"completion_tokens": 501, "spec_verify_ct": 50, "spec_num_correct_drafts": 100, "spec_num_proposed_drafts": 200}})",
+       {},
+       {"51 of 400 runs"}},
+      // 20 of 100 runs drafted, and all of it was accepted: two tokens a run, not six.
+      {[] {
+         std::string rounds = "drafted,accepted\n";
+         for (int i = 0; i < 100; ++i) rounds += i % 5 == 0 ? "5,5\n" : "0,0\n";
+         return rounds;
+       }(),
+       {},
+       {"20 of 100 runs", "2 tokens a run"}},
+      {R"({"model_id": "m", "choices": [{"accept_lengths": [3, 1]}]})", {}, {"trees", "--drafted N"}},
       {"drafted,accepted\n5,3,9\n", {}, {"3 values", "the header has 2"}},
   };
 }
