@@ -39,7 +39,11 @@ void add_counts(PositionCounts& counts, const PositionCounts& more) {
 }  // namespace
 
 void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
-  checked_draft(where, drafted);
+  if (drafted > max_round) {
+    throw UsageError(
+        "{}: {} tokens drafted: these are the totals of a request, not of one round; name the number of rounds, too (--fields rounds=...)",
+        where, drafted);
+  }
   refuse_more_accepted(where, accepted, drafted);
   rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
 }

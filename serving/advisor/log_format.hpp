@@ -11,6 +11,9 @@
 
 namespace speclab {
 
+/// More tokens than one round drafts: records of more are totals of requests.
+inline constexpr std::uint64_t max_round = 128;
+
 /// A log's records about one model, which readers add. Records with positions also count in the sums.
 struct ModelLog {
   std::vector<LoggedRound> rounds = {};
@@ -32,7 +35,7 @@ struct ModelLog {
   std::vector<double> accepted_by_line = {};
   std::vector<double> weights = {};
 
-  /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_draft.
+  /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_round.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
   /// `drafted` is the total; if it is below rounds * accepted.size(), some rounds were shorter. Throws
