@@ -76,7 +76,8 @@ def plan(
         log, model: a server's log file, in a format of `speclab plan list logs`, and the model in a log of several.
         since: an earlier page of the same counters, which is subtracted.
         fields: {"accepted": "acc_tokens", "drafted": "usage.draft"}: columns or keys of your own log; also "emitted"
-            (accepted and one more per round), "rounds" and "model".
+            (accepted and one more per round), "rounds" and "model". For a recording "logp" and "logq"; also "sequence",
+            "position", "entropy" and "task".
         drafted: drafted tokens per round, if the log does not say.
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md); the draft's
             file, if each file holds one model; the draft's name in a file of several; the rule; and whether the target's rows

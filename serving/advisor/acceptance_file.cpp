@@ -16,6 +16,8 @@ namespace speclab {
 
 namespace {
 
+/// Largest mean of a round's drafted tokens that passes without a question.
+constexpr double usual_draft = 32;
 /// Largest range of alpha, from rounded rates, that is left unsaid.
 constexpr double noted_rounding = 1e-4;
 /// Largest share of positions that rounds of totals may leave undrafted without a warning.
@@ -27,6 +29,11 @@ AcceptanceFile file_of(ModelLog log) {
     found.counts = count_positions(log.rounds);
     for (const LoggedRound& round : log.rounds) found.drafted += static_cast<std::uint64_t>(round.drafted);
     found.rounds = std::move(log.rounds);
+    if (static_cast<double>(found.drafted) > usual_draft * static_cast<double>(found.rounds.size())) {
+      found.warnings.push_back(fmt::format(
+          "The mean round drafted {:.0f} tokens, more than servers usually draft: if records are totals of requests, name their number of rounds (--fields rounds=...)",
+          static_cast<double>(found.drafted) / static_cast<double>(found.rounds.size())));
+    }
     return found;
   }
   if (log.summed_rounds > 0 || !log.weights.empty()) {
@@ -199,6 +206,10 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
     throw UsageError("--drafted {}: {} ({}) says itself how many were drafted; leave it out",
                      *options.drafted, file, format.name);
   found.format = format.name;
+  const auto drafting = std::count_if(found.rounds.begin(), found.rounds.end(),
+                                      [](const LoggedRound& round) { return round.drafted > 0; });
+  check_drafting(file, static_cast<std::uint64_t>(drafting), found.rounds.size(),
+                 found.rounds.empty() ? 0 : found.counts.total_accepted());
   return found;
 }
 

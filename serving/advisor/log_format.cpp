@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <limits>
-#include <utility>
 
 namespace speclab {
 
@@ -41,7 +39,11 @@ void add_counts(PositionCounts& counts, const PositionCounts& more) {
 }  // namespace
 
 void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
-  checked_draft(where, drafted);
+  if (drafted > max_round) {
+    throw UsageError(
+        "{}: {} tokens drafted: these are the totals of a request, not of one round; name the number of rounds, too (--fields rounds=...)",
+        where, drafted);
+  }
   refuse_more_accepted(where, accepted, drafted);
   rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
 }
@@ -180,49 +182,17 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
     low = std::max(min_rounds, static_cast<std::uint64_t>(std::ceil(sum / longest)));
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, max_rounds)));
   }
-  const auto ranges_for = [&](std::uint64_t rounds) {
+  // Most rounds are full, so the smallest number of rounds is taken that prints so.
+  constexpr std::uint64_t max_tried = 10000;
+  for (std::uint64_t rounds = low; rounds <= std::min(high, low + max_tried); ++rounds) {
     std::vector<RateRange> ranges;
     for (const double rate : totals.rates) ranges.push_back(range_of(rate, totals.rate_rounding, rounds));
-    return ranges;
-  };
-  const auto add = [&](std::uint64_t rounds, const std::vector<std::uint64_t>& by_position) {
-    log.add_totals(where, rounds, by_position, drafted);
-    add_rounding(log, ranges_for(rounds), by_position);
-  };
-  // If full rounds alone explain the rates, all rounds were full.
-  if (low == min_rounds || totals.rounds) {
-    const auto printed = counts_printed_as(ranges_for(low), accepted);
-    if (!printed.empty()) return add(low, printed);
+    const std::vector<std::uint64_t> printed = counts_printed_as(ranges, accepted);
+    if (printed.empty()) continue;
+    log.add_totals(where, rounds, printed, drafted);
+    return add_rounding(log, ranges, printed);
   }
-  // Most rounds are full, so among equally good numbers of rounds the smallest is taken: it leaves the fewest
-  // rounds short.
-  constexpr std::uint64_t max_tried = 10000;
-  high = std::min(high, low + max_tried);
-  std::vector<std::uint64_t> best;
-  std::uint64_t best_rounds = low;
-  double min_misfit = std::numeric_limits<double>::infinity();
-  for (std::uint64_t total = low; total <= high; ++total) {
-    std::vector<std::uint64_t> by_position;
-    double misfit = 0;
-    std::uint64_t counted = 0;
-    for (const double rate : totals.rates) {
-      const double exact = rate * static_cast<double>(total);
-      const double whole = std::round(exact);
-      misfit += std::abs(exact - whole);
-      by_position.push_back(static_cast<std::uint64_t>(whole));
-      counted += by_position.back();
-    }
-    misfit += std::abs(static_cast<double>(counted) - sum);
-    if (misfit + 1e-9 < min_misfit) {
-      min_misfit = misfit;
-      best = by_position;
-      best_rounds = total;
-    }
-  }
-  // Allows for the digits of each rate and for one token.
-  const double digits = 1.2 * totals.rate_rounding * static_cast<double>(best_rounds);
-  if (min_misfit > static_cast<double>(gamma) * (1.5 + digits)) throw disagree();
-  add(best_rounds, best);
+  throw disagree();
 }
 
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests) {

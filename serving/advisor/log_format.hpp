@@ -11,6 +11,9 @@
 
 namespace speclab {
 
+/// More tokens than one round drafts: records of more are totals of requests.
+inline constexpr std::uint64_t max_round = 128;
+
 /// A log's records about one model, which readers add. Records with positions also count in the sums.
 struct ModelLog {
   std::vector<LoggedRound> rounds = {};
@@ -32,7 +35,7 @@ struct ModelLog {
   std::vector<double> accepted_by_line = {};
   std::vector<double> weights = {};
 
-  /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_draft.
+  /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_round.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
   /// `drafted` is the total; if it is below rounds * accepted.size(), some rounds were shorter. Throws
@@ -77,8 +80,8 @@ struct RoundedTotals {
   double mean_rounding = 0;                  ///< half of the last digit of the mean
 };
 
-/// Adds a record of rounded numbers. If it does not print its rounds, chooses the number of rounds that fits
-/// the mean, and for which rates and counts agree best. Throws UsageError if they do not agree.
+/// Adds a record of rounded numbers. If it does not print its rounds, takes the smallest number of rounds
+/// that fits the mean and whose counts print as these rates. Throws UsageError if there is none.
 void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals);
 
 /// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.

@@ -1,6 +1,7 @@
 #include "serving/advisor/log_source.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -67,6 +68,12 @@ std::optional<double> number_after(std::string_view line, std::string_view label
   double value = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
   if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  // In "1,500" and "2k" another number is meant.
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  const bool grouped = line.size() > 1 && line[0] == ',' && is_digit(line[1]);
+  if (grouped || (!line.empty() && std::isalpha(static_cast<unsigned char>(line[0])) != 0))
+    return std::nullopt;
   return value;
 }
 

@@ -9,9 +9,6 @@ namespace speclab {
 
 namespace {
 
-/// More tokens than one round drafts; records of more are totals.
-constexpr std::uint64_t max_round = 128;
-
 std::string not_named_fields(const LogSource& source) {
   const LogOptions& options = source.options();
   return options.fields.empty() ? "no --fields say which columns or keys to read" : "";
@@ -43,13 +40,11 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
     log.add_sums(line.where, *rounds, drafted, accepted);
   } else {
     const auto field = source.options().fields.find("drafted");
-    const bool total =
-        field != source.options().fields.end() && boost::algorithm::icontains(field->second, "total");
-    if (total || drafted > max_round) {
+    if (field != source.options().fields.end() && boost::algorithm::icontains(field->second, "total")) {
       refuse_line(
           line,
-          "{} tokens drafted: these are the totals of a request, not of one round; name the number of rounds, too (--fields rounds=...)",
-          drafted);
+          "{} is {}: these are the totals of a request, not of one round; name the number of rounds, too (--fields rounds=...)",
+          field->second, drafted);
     }
     log.add_round(line.where, drafted, accepted);
   }

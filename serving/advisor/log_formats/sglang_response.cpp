@@ -21,6 +21,13 @@ std::optional<JsonPlace> first_of(const JsonPlace& place, std::initializer_list<
   return std::nullopt;
 }
 
+/// Throws UsageError if runs without a draft emitted a part of the answer.
+void check_all_verified(const JsonPlace& place, std::uint64_t rounds, std::uint64_t accepted) {
+  if (!place.has("completion_tokens")) return;
+  check_drafting(place.where, rounds + 1, runs_of(count_in(place.at("completion_tokens")), accepted, 1),
+                 accepted);
+}
+
 void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source) {
   const std::uint64_t rounds = count_in(place.at(verifications_key));
   if (rounds == 0) return;
@@ -37,6 +44,9 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
                                                      : steps * (by_accepted.size() - 1);
     const std::uint64_t gamma = checked_draft(place.where, (drafted + steps - 1) / steps);
     if (by_accepted.size() < gamma + 1) by_accepted.resize(gamma + 1);
+    std::uint64_t kept = 0;
+    for (std::size_t i = 0; i < by_accepted.size(); ++i) kept += i * by_accepted[i];
+    check_all_verified(place, rounds, kept);
     log.add_histogram(place.where, by_accepted, drafted);
     return;
   }
@@ -50,6 +60,7 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
     const std::uint64_t emitted = count_in(place.at("completion_tokens"));
     accepted = emitted > rounds ? emitted - rounds : 0;
   }
+  check_all_verified(place, rounds, accepted);
   const std::uint64_t drafted =
       drafted_place ? count_in(*drafted_place)
                     : rounds * drafted_option(source, "meta_info of this version does not say");

@@ -12,10 +12,11 @@ namespace {
 
 constexpr const char* lengths_key = "accept_lengths";
 constexpr const char* steps_key = "idxs";
+constexpr std::string_view trees_unsaid = "do not say whether drafts were trees, for which there is no α, or";
 
 ModelLogs read_spec_bench(const LogSource& source) {
   ModelLogs logs;
-  const std::uint64_t gamma = drafted_option(source, "accept_lengths do not say");
+  const std::uint64_t gamma = drafted_option(source, fmt::format("accept_lengths {}", trees_unsaid));
   for (const auto& [place, model, usage] : records_with(source, lengths_key, "model_id")) {
     const JsonPlace list = place.at(lengths_key);
     const std::vector<std::uint64_t> lengths = counts_in(list);
@@ -51,10 +52,9 @@ ModelLogs read_eagle_answers(const LogSource& source) {
     }
   }
   const std::uint64_t gamma = drafted_option(
-      source,
-      fmt::format(
-          "{} tokens emitted in {} steps are {:.4g} a run of the target; EAGLE's answers do not say whether its drafts were trees, for which there is no α, or",
-          all.emitted, all.steps, static_cast<double>(all.emitted) / static_cast<double>(all.steps)));
+      source, fmt::format("{} tokens emitted in {} steps are {:.4g} a run of the target; EAGLE's answers {}",
+                          all.emitted, all.steps,
+                          static_cast<double>(all.emitted) / static_cast<double>(all.steps), trees_unsaid));
   ModelLogs logs;
   for (const Turn& turn : turns)
     logs[turn.model].add_sums(turn.where, turn.steps, turn.steps * gamma, turn.emitted - turn.steps);

@@ -10,6 +10,7 @@ namespace speclab {
 namespace {
 
 constexpr const char* requests_key = "numRequestsWithDraftTokens";
+constexpr const char* batch_key = "inflightBatchingStats";
 
 ModelLogs read_tensorrt_iterations(const LogSource& source) {
   struct Iteration {
@@ -28,13 +29,23 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
     iterations.push_back(one);
   }
   ModelLog log;
+  std::uint64_t rounds = 0;
+  std::uint64_t accepted = 0;
   for (const Iteration& one : iterations) {
+    rounds += one.requests;
+    accepted += one.accepted;
     if (alone) {
       log.add_round(one.where, one.drafted, one.accepted);
     } else {
       log.add_sums(one.where, one.requests, one.drafted, one.accepted);
     }
   }
+  std::uint64_t runs = 0;
+  for (const JsonRecord& record : records_with(source, batch_key)) {
+    const JsonPlace batch = record.place.at(batch_key);
+    if (batch.has("numGenRequests")) runs += count_in(batch.at("numGenRequests"));
+  }
+  check_drafting(source.name(), rounds, runs, accepted, drafting_share_with_prompts);
   return {{"", log}};
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("counts and lengths that no server has are refused where they stand, b
     CAPTURE(error);
     CHECK(error.starts_with(beginning));
   };
-  starts("5,3\n1001,1\n", ":2: 1001 tokens drafted in one round; at most 1000");
+  starts("5,3\n1001,1\n", ":2: 1001 tokens drafted: these are the totals of a request");
   starts("[5, 3]\n[2000000000, 1]\n", ":2: 2000000000 tokens drafted");
   starts("5,3\n5,1000000000001\n", ":2: accepted is \"1000000000001\"; expected an integer from 0 to");
   starts("position,drafted,accepted\n1,99999999999999,4\n", ":2: drafted is \"99999999999999\"");

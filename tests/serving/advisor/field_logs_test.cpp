@@ -345,6 +345,25 @@ std::vector<RefusedCase> refused_cases() {
       {"SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
        {},
        {"--drafted N"}},
+      {R"({"meta_info": {"completion_tokens": 501, "spec_verify_ct": 50, "spec_num_correct_drafts": 100, "spec_num_proposed_drafts": 200}})",
+       {},
+       {"51 of 400 runs"}},
+      {R"([{"inflightBatchingStats": {"numGenRequests": 8}, "specDecodingStats": {"numDraftTokens": 6,
+            "numAcceptedTokens": 4, "numRequestsWithDraftTokens": 2}}])",
+       {},
+       {"2 of 8 runs", "1.5 tokens a run"}},
+      // 20 of 100 runs drafted, and all of it was accepted: two tokens a run, not six.
+      {[] {
+         std::string rounds = "drafted,accepted\n";
+         for (int i = 0; i < 100; ++i) rounds += i % 5 == 0 ? "5,5\n" : "0,0\n";
+         return rounds;
+       }(),
+       {},
+       {"20 of 100 runs", "2 tokens a run"}},
+      {R"({"model_id": "m", "choices": [{"accept_lengths": [3, 1]}]})", {}, {"trees", "--drafted N"}},
+      {"{\"drafted\": 300, \"accepted\": 150}\n", {}, {"300 tokens drafted", "totals of a request"}},
+      {"Drafts: 400\nDraft tokens: 1,200\nAccepted tokens: 648\n", {}, {"no count", "Draft tokens:"}},
+      {"Drafts: 2k\nDraft tokens: 1200\nAccepted tokens: 648\n", {}, {"no count", "Drafts:"}},
       {"drafted,accepted\n5,3,9\n", {}, {"3 values", "the header has 2"}},
   };
 }
@@ -447,6 +466,12 @@ TEST_CASE("the range of alpha by rounded rates is said, unless it is too small t
   REQUIRE(offline.warnings.size() == 1);
   CHECK(offline.warnings[0].find("between 0.7123 and 0.7163") != std::string::npos);
   CHECK(acceptance_in(serve_text(10, 1058, serve_counts), "log").warnings.empty());
+}
+
+TEST_CASE("rounds longer than servers draft are questioned") {
+  const AcceptanceFile log = acceptance_in("90,41\n99,53\n77,34\n", "log");
+  REQUIRE(log.warnings.size() == 1);
+  CHECK(log.warnings[0].find("drafted 89 tokens") != std::string::npos);
 }
 
 TEST_CASE("one line of another format in a log is refused, or changes nothing") {
