@@ -51,7 +51,6 @@ struct SampleRatio {
 struct Sample : ComparedFile {
   std::size_t parts = 0;  ///< 0: totals, whose rounds are taken as independent
   bool in_order = false;  ///< parts are pieces of one text or log, whose neighbours may be alike
-  double rounds = 0;
   std::vector<SampleRatio> numbers;
   std::vector<SampleRatio> positions;
   std::vector<double> text = {};  ///< a recording's log-probabilities under the target
@@ -76,11 +75,8 @@ LogPart part_of(const AcceptanceFile& log) {
     return {static_cast<double>(log.counts.rounds), static_cast<double>(log.counts.total_accepted()), true,
             log.counts};
   }
-  // A line of means counts by its weight, if it does not say its rounds.
-  const LoggedMeans& means = *log.means;
-  const double rounds = means.rounds > 0 ? static_cast<double>(means.rounds)
-                                         : std::accumulate(means.weights.begin(), means.weights.end(), 0.0);
-  return {rounds, rounds * means.accepted};
+  const auto rounds = static_cast<double>(log.means->rounds);
+  return {rounds, rounds * log.means->accepted};
 }
 
 /// Parts of a log that its format reads one by one.
@@ -235,10 +231,15 @@ Sample log_sample(const std::string& file, const ComparisonQuestion& question,
   Sample sample;
   sample.file = file;
   sample.format = log.format;
-  sample.rounds = whole.rounds;
   sample.drafted = log.means ? log.means->drafted : static_cast<double>(log.drafted) / whole.rounds;
+  std::vector<LogPart> lines;
+  for (std::size_t i = 0; log.means && i < log.means->weights.size(); ++i)
+    lines.push_back({log.means->weights[i], log.means->weights[i] * log.means->accepted_by_line[i]});
   std::string kind;
-  if (const auto records = records_of(text, whole, question, file, kind); !records.empty()) {
+  if (lines.size() > 1) {
+    sample.units = fmt::format("{} lines of means, by their weight", lines.size());
+    add_parts(sample, lines, log.longest());
+  } else if (const auto records = records_of(text, whole, question, file, kind); !records.empty()) {
     sample.units = fmt::format("{} {}", records.size(), kind);
     add_parts(sample, records, log.longest());
   } else if (!log.rounds.empty()) {
@@ -254,7 +255,7 @@ Sample log_sample(const std::string& file, const ComparisonQuestion& question,
     add_totals(sample, log.counts);
   } else {
     throw UsageError(
-        "{}: has one mean ({}) and nothing that says how much it varies; give a log of several requests or lines",
+        "{}: ({}) gives one mean, and nothing that says how much it varies; give a log whose requests or lines can be read one by one",
         file, log.format);
   }
   return sample;

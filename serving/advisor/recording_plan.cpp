@@ -237,6 +237,9 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
     plan.warnings.push_back(fmt::format(
         "The best γ, {}, is the last that the recording has a column for: record more depths to look further.",
         most));
+  } else if (best > 0 && best == known_costs(costs).max_gamma) {
+    plan.warnings.push_back(fmt::format(
+        "The best γ, {}, is the longest draft whose times are measured: a longer one may be better.", best));
   }
 }
 

@@ -50,14 +50,21 @@ std::string plain_name(const std::string& text) {
   return plain;
 }
 
-/// Returns the cells of a line of CSV or Markdown, without the marks of bold text and code.
+/// Returns the cells of a line, which commas, tabs, two or more blanks, or the bars of Markdown separate,
+/// without the marks of bold text and code.
 std::vector<std::string> cells_of(std::string line) {
   line.erase(std::remove_if(line.begin(), line.end(), [](char c) { return c == '*' || c == '`'; }),
              line.end());
   line = trimmed(line);
-  if (!line.starts_with('|')) return split(line, ',');
-  line.erase(0, 1);
-  if (line.ends_with('|')) line.pop_back();
+  if (line.starts_with('|')) {
+    line.erase(0, 1);
+    if (line.ends_with('|')) line.pop_back();
+    return split(line, '|');
+  }
+  if (line.find(',') != std::string::npos) return split(line, ',');
+  if (line.find('\t') != std::string::npos) return split(line, '\t');
+  for (std::size_t at = line.find("  "); at != std::string::npos; at = line.find("  ", at + 1))
+    line.replace(at, line.find_first_not_of(' ', at) - at, "|");
   return split(line, '|');
 }
 
@@ -113,7 +120,7 @@ class SweepTable {
     if (!columns_[k_part] || !columns_[rate_part] || (!columns_[acceptance_part] && !columns_[length_part])) {
       refuse_line(
           header,
-          "\"{}\" lacks a column of {}; expected such as K,tok/s,acceptance (or accept length), or name them: --fields k=..,rate=..,acceptance=..",
+          "\"{}\" lacks a column of {}; expected a line for each K below names such as K,tok/s,acceptance (or accept length), or name them: --fields k=..,rate=..,acceptance=..",
           brief(header.text),
           !columns_[k_part]      ? "the drafted tokens K"
           : !columns_[rate_part] ? "tokens a second"
@@ -257,12 +264,13 @@ void fit(Sweep& sweep, double confidence) {
   };
   sweep.fit = SweepFit{around(base, scatter * std::sqrt(1 / n + mean_k * mean_k / squares)),
                        around(slope, scatter / std::sqrt(squares)), 100 * scatter / mean_ms};
+  if (n < 4 || sweep.best_k == 0) return;
   const auto best = std::find_if(sweep.points.begin(), sweep.points.end(),
                                  [&](const SweepPoint& point) { return point.k == sweep.best_k; });
   const double least = best->tokens_per_second * (1 - quantile * std::sqrt(2.0) * scatter / mean_ms);
   auto low = best;
   auto high = best;
-  while (low != sweep.points.begin() && (low - 1)->tokens_per_second >= least) --low;
+  while (low != sweep.points.begin() && (low - 1)->k > 0 && (low - 1)->tokens_per_second >= least) --low;
   while (high + 1 != sweep.points.end() && (high + 1)->tokens_per_second >= least) ++high;
   sweep.low_k = low->k;
   sweep.high_k = high->k;

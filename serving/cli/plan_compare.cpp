@@ -3,7 +3,7 @@
 #include "serving/advisor/log_comparison.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
-#include "serving/server/draft_device.hpp"
+#include "serving/server/acceptance_law.hpp"
 
 namespace speclab {
 

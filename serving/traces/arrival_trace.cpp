@@ -8,6 +8,8 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -80,7 +82,7 @@ double ms_of(TimeUnit unit) { return std::pow(ms_of_second, 1 - static_cast<int>
 constexpr const char* unit_hint =
     "give --trace-unit s, ms, us or ns (the key trace_unit of the section serving)";
 
-/// The name of a column, with small letters and without its unit.
+/// The name of a column, in small letters and digits alone, without its unit.
 struct ColumnName {
   std::string stem;
   std::optional<TimeUnit> unit;
@@ -88,35 +90,35 @@ struct ColumnName {
 
 /// Reads names such as "Request tokens", arrival_ms and "time (s)".
 ColumnName column_name(const std::string& text) {
-  std::string plain;
-  for (const char c : text) {
+  ColumnName name;
+  std::string word;  // the last word
+  for (const char c : text + " ") {
     const auto letter = static_cast<unsigned char>(c);
-    plain += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
+    if (std::isalnum(letter) != 0) {
+      word += static_cast<char>(std::tolower(letter));
+    } else if (!word.empty()) {
+      name.stem += word;
+      static const std::map<std::string, TimeUnit> units{
+          {"s", TimeUnit::s},   {"sec", TimeUnit::s}, {"seconds", TimeUnit::s},      {"ms", TimeUnit::ms},
+          {"us", TimeUnit::us}, {"ns", TimeUnit::ns}, {"milliseconds", TimeUnit::ms}};
+      const auto unit = units.find(word);
+      name.unit = unit == units.end() ? std::nullopt : std::optional(unit->second);
+      if (name.unit && name.stem.size() > word.size()) name.stem.resize(name.stem.size() - word.size());
+      word.clear();
+    }
   }
-  plain.erase(plain.find_last_not_of('_') + 1);
-  plain.erase(std::unique(plain.begin(), plain.end(), [](char a, char b) { return a == '_' && b == '_'; }),
-              plain.end());
-  static const std::vector<std::pair<std::string, TimeUnit>> endings{
-      {"_ns", TimeUnit::ns}, {"_us", TimeUnit::us},           {"_ms", TimeUnit::ms},     {"_s", TimeUnit::s},
-      {"_sec", TimeUnit::s}, {"_milliseconds", TimeUnit::ms}, {"_seconds", TimeUnit::s},
-  };
-  for (const auto& [ending, unit] : endings) {
-    if (plain.ends_with(ending)) return {plain.substr(0, plain.size() - ending.size()), unit};
-  }
-  if (plain == "seconds") return {"time", TimeUnit::s};
-  if (plain == "milliseconds") return {"time", TimeUnit::ms};
-  return {plain, std::nullopt};
+  return name;
 }
 
 /// The names that traces give to a request's time, prompt tokens and output tokens.
 const std::array<std::vector<std::string_view>, 3> known_stems{
-    {{"time", "timestamp", "arrival", "arrival_time", "arrival_timestamp", "arrived_at", "start_time",
-      "start_times"},
-     {"prompt", "prompt_tokens", "prompt_length", "prompt_len", "prompt_size", "input", "input_tokens",
-      "input_length", "input_len", "input_lens", "context_tokens", "contexttokens", "request_tokens",
-      "num_prefill_tokens"},
-     {"output", "output_tokens", "output_length", "output_len", "output_lens", "generated_tokens",
-      "generatedtokens", "response_tokens", "completion_tokens", "token_size", "num_decode_tokens"}}};
+    {{"time", "timestamp", "ts", "arrival", "arrivaltime", "arrivaltimestamp", "arrivedat", "requesttime",
+      "starttime", "starttimes", "seconds", "milliseconds"},
+     {"prompt", "prompttokens", "promptlength", "promptlen", "promptsize", "input", "inputtokens",
+      "inputtoks", "inputlength", "inputlen", "inputlens", "contexttokens", "requesttokens", "numinputtokens",
+      "numprefilltokens"},
+     {"output", "outputtokens", "outputtoks", "outputlength", "outputlen", "outputlens", "generatedtokens",
+      "responsetokens", "completiontokens", "tokensize", "numoutputtokens", "numdecodetokens"}}};
 constexpr std::array meanings{"the time of arrival", "the tokens of the prompt", "the tokens of the output"};
 
 /// The places of a request's time, prompt and output among the names of a file.
@@ -126,26 +128,30 @@ struct TraceColumns {
   std::optional<std::size_t> batch = {};  ///< the place of Splitwise's batch_size
 };
 
-/// Returns the unit of a published trace with these names: of BurstGPT (Timestamp, Request tokens), Splitwise
-/// (arrival_timestamp, token_size), Vidur (arrived_at), `vllm bench serve` (start_times), Alibaba (chat_id)
-/// and Mooncake (hash_ids, but no chat_id).
-std::optional<TimeUnit> published_unit(const std::vector<std::string>& names) {
-  const auto has = [&](std::string_view stem) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return column_name(name).stem == stem; });
+/// Returns the unit of a published trace with these stems: of BurstGPT, Splitwise, Vidur, `vllm bench serve`,
+/// Alibaba (chat_id) and Mooncake (hash_ids, but no chat_id).
+std::optional<TimeUnit> published_unit(const std::vector<std::string>& stems) {
+  const auto has = [&](std::initializer_list<std::string_view> all) {
+    return std::all_of(all.begin(), all.end(), [&](std::string_view one) {
+      return std::find(stems.begin(), stems.end(), one) != stems.end();
+    });
   };
-  if (has("request_tokens") || has("token_size") || has("arrived_at") || has("start_times") || has("chat_id"))
+  if (has({"timestamp", "requesttokens"}) || has({"arrivaltimestamp", "tokensize"}) ||
+      has({"arrivedat", "numprefilltokens"}) || has({"starttimes", "inputlens"}) ||
+      has({"timestamp", "inputlength", "chatid"}))
     return TimeUnit::s;
-  return has("hash_ids") ? std::optional(TimeUnit::ms) : std::nullopt;
+  return has({"timestamp", "inputlength", "hashids"}) ? std::optional(TimeUnit::ms) : std::nullopt;
 }
 
 TraceColumns columns_of(const std::vector<std::string>& names, const std::string& where) {
   TraceColumns found;
+  std::vector<std::string> stems;
+  for (const std::string& name : names) stems.push_back(column_name(name).stem);
   for (std::size_t part = 0; part < known_stems.size(); ++part) {
-    const auto& stems = known_stems.at(part);
+    const auto& known = known_stems.at(part);
     std::optional<std::size_t> at;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (std::find(stems.begin(), stems.end(), column_name(names[i]).stem) == stems.end()) continue;
+      if (std::find(known.begin(), known.end(), stems[i]) == known.end()) continue;
       if (at)
         throw UsageError("{}: \"{}\" and \"{}\" both name {}; leave one out", where,
                          printable(names[*at], 80), printable(names[i], 80), meanings.at(part));
@@ -155,15 +161,14 @@ TraceColumns columns_of(const std::vector<std::string>& names, const std::string
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
       throw UsageError("{}: none of \"{}\" is {}; expected a name such as {}", where, printable(all, 300),
-                       meanings.at(part), fmt::join(stems, ", "));
+                       meanings.at(part), fmt::join(known, ", "));
     }
     found.at.at(part) = *at;
   }
   found.unit = column_name(names[found.at[0]]).unit;
-  if (!found.unit) found.unit = published_unit(names);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (column_name(names[i]).stem == "batch_size") found.batch = i;
-  }
+  if (!found.unit) found.unit = published_unit(stems);
+  if (const auto at = std::find(stems.begin(), stems.end(), "batchsize"); at != stems.end())
+    found.batch = static_cast<std::size_t>(at - stems.begin());
   return found;
 }
 

@@ -185,6 +185,6 @@ TEST_CASE("files that cannot be compared are refused") {
   CHECK(comparison_refusal("{\"meta_info\": {\"completion_tokens\": 106, \"spec_verify_ct\": 43, "
                            "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215}}\n",
                            two)
-            .find("has one mean") != std::string::npos);
+            .find("gives one mean") != std::string::npos);
   CHECK(comparison_refusal("4,5\n", two).find("5 tokens accepted of 4") != std::string::npos);
 }

@@ -127,6 +127,19 @@ TEST_CASE("an exact line is found, and a K within its scatter of the best is nam
   CHECK(wide.warnings.size() == 1);
 }
 
+TEST_CASE("commas, tabs, blanks and bars separate cells") {
+  const auto speeds = [](const std::string& text) {
+    const SweepPlan plan = sweep_of(text);
+    CHECK(plan.sweeps[0].points.size() == 3);
+    return plan.sweeps[0].points[2].step_ms;
+  };
+  for (const char* text : {"K,tok/s,accept\n0,50,-\n1,80,0.8\n2,90,0.6\n",
+                           "K\ttok/s\taccept\n0\t50\t-\n1\t80\t0.8\n2\t90\t0.6\n",
+                           "K  tok/s   accept\n0  50     -\n1  80     0.8\n2  90     0.6\n",
+                           "|K|tok/s|accept|\n|-|-|-|\n|0|50|-|\n|1|80|0.8|\n|2|90|60%|\n"})
+    CHECK(speeds(text) == doctest::Approx(1000 * 2.2 / 90));
+}
+
 TEST_CASE("SGLang's table of modes is read by the names of its columns") {
   const SweepPlan plan = sweep_of(
       "| Mode | Throughput | Avg latency | Avg accept len |\n|---|---:|---:|---:|\n| baseline | 460.7 tok/s | 4.4 s | nan |\n"

@@ -105,6 +105,11 @@ TEST_CASE("the unit of a trace is that of its header, or must be given") {
         std::string::npos);
   CHECK(trace_refusal("time,prompt,output\n2023-11-16 18:17:03,1,2\n2023-11-16 18:17:04,2,3\n", TimeUnit::s)
             .find("need no unit") != std::string::npos);
+  CHECK(rate_in("input_toks,output_toks,arrival_time_ns\n1,2,0\n3,4,500000000\n") == doctest::Approx(2));
+  CHECK(rate_in("promptTokens,outputTokens,ts_us\n1,2,0\n3,4,500000\n") == doctest::Approx(2));
+  // Names of one published trace do not lend their unit to another time.
+  CHECK(trace_refusal("arrival_time,request_tokens,response_tokens\n0,1,2\n4,3,4\n")
+            .find("the unit of times is not known") != std::string::npos);
   // 20,000 requests per second are refused, unless the unit is given.
   const std::string fast = "time_us,prompt,output\n0,1,2\n50,1,2\n100,3,4\n";
   CHECK(trace_refusal(fast).find("2e+04 requests arrive per second") != std::string::npos);
