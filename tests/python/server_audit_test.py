@@ -174,9 +174,9 @@ def test_rows_that_plain_decoding_contradicts_say_nothing_about_speculation():
 
 def test_requests_that_switch_speculation_off():
     with serving(3, owner="llamacpp") as server:
-        assert not audited(server, plain_fields={"no_speculation": True}).different
+        assert not audited(server, plain_fields={"no_speculation": True}, requests=300).different
     with serving(3, "fault-accept-all", owner="llamacpp") as server:
-        assert audited(server, plain_fields={"no_speculation": True}).different
+        assert audited(server, plain_fields={"no_speculation": True}, requests=300).different
     with serving(3, owner="llamacpp", fault="ignores fields") as server, pytest.raises(speclab.EngineError, match="drafted tokens in requests that are to be without"):
         audited(server, plain_fields={"no_speculation": True}, requests=40)
 
@@ -199,10 +199,10 @@ def test_texts_that_end(tmp_path):
 def test_other_distributions_are_compared_as_texts_only():
     with serving(3) as server, serving(0) as plain:
         for options in ({"temperature": 0.7}, {"fields": {"top_k": 3}}):
-            assert [one["test"] for one in audited(server, plain, **options)["tests"]] == [TWO]
+            assert [one["test"] for one in audited(server, plain, requests=100, **options)["tests"]] == [TWO]
             with pytest.raises(ValueError, match="plain_url: missing"):
                 audited(server, **options)
-        assert len(audited(server, plain, fields={"logprobs": 2})["tests"]) == 4
+        assert len(audited(server, plain, requests=100, fields={"logprobs": 2})["tests"]) == 4
         assert server.asked[-1]["logprobs"] == 2
 
 
@@ -226,7 +226,7 @@ def test_a_killed_audit_goes_on_to_the_same_result(tmp_path):
         with journal.open("a") as file:
             file.write('{"side": "plain", "num')  # a line that was cut
         done = command(*words, tmp_path / "cut")
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0 and re.search(rf"\d+ answers are from {re.escape(str(journal))}; remove it if", done.stderr), done.stderr
         assert len(server.asked) - asked < 500 + 2 * 8 + 1  # only requests that ran were lost
         whole, cut = (json.loads((tmp_path / name / "server.json").read_text()) for name in ("whole", "cut"))
         assert whole.pop("date") and cut.pop("date") and whole == cut
@@ -238,10 +238,10 @@ def test_a_killed_audit_goes_on_to_the_same_result(tmp_path):
 
 
 def test_requests_and_seconds_are_bounded(tmp_path):
-    with serving(3, delay=0.05) as server, serving(0) as plain:
+    with serving(3, delay=0.02) as server, serving(0) as plain:
         start = time.monotonic()
-        found = audited(server, plain, requests=100_000, seconds=2, tokens=3)
-        assert time.monotonic() - start < 10 and 40 <= found["answered"] < 1000 and f"{found['answered']} of 100,000 requests" in str(found)
+        found = audited(server, plain, requests=100_000, seconds=3, tokens=3)
+        assert time.monotonic() - start < 30 and 40 <= found["answered"] < 1000 and f"{found['answered']} of 100,000 requests" in str(found)
         assert len(server.asked) - found["answered"] <= 4
         with pytest.raises(speclab.EngineError, match=r"\d+ requests to each server in 0.1 s; expected 40 or more"):
             audited(server, plain, seconds=0.1)
@@ -348,7 +348,7 @@ def test_llama_cpp(llama, tmp_path):
     (tmp_path / "prompts").write_text("ab\nabc\ncba\n")
     speculative, plain = llama(tmp_path / "target.gguf", tmp_path / "draft.gguf")
     _, other = llama(tmp_path / "draft.gguf", tmp_path / "draft.gguf")
-    words = ("--url", speculative, "--prompts", tmp_path / "prompts", "--requests", 400, "--out", tmp_path / "out")
+    words = ("--url", speculative, "--prompts", tmp_path / "prompts", "--requests", 300, "--out", tmp_path / "out")
     names = ("--model", tmp_path / "target.gguf", "--plain-model")
     right = command(*words, "--plain-url", plain, *names, tmp_path / "target.gguf")
     assert right.returncode == 0 and "llama.cpp" in right.stdout and "(it drafted tokens)" in right.stdout, right.stdout + right.stderr

@@ -167,6 +167,8 @@ def audit_server(
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-")) if out is None else out)
         journal = stack.enter_context(_journal(folder, plan))
+        if say is not None and (known := sum(map(len, journal.answers.values()))):
+            say(f"{known:,} answers are from {journal.file.name}; remove it if a server has other settings since")
         _collect(journal, plan, stack.enter_context(reporter(progress, "audit")))
     return _result(plan, journal, {
         "url": url, "plain_url": plain_url, "plain_fields": dict(plain_fields or {}), "fields": dict(fields or {}), "server": title, "model": body["model"],

@@ -56,8 +56,8 @@ def judged_texts(texts: Sequence[Texts], tokens: int, rows: bool, level: float, 
         one["p"] = p
         one["verdict"] = "different" if p <= level else "equal" if one["degrees"] else "not tested"
         # The run of the prompt emits first tokens, mostly without speculation, so only later ones count here.
-        samples = one.pop("later", one["samples"])
-        one["detectable_tv"] = detectable(one["degrees"] + 1, tokens, samples, level / len(found), power, one.pop("sides")) if one["degrees"] and samples else None
+        samples, sides = one.pop("later", one["samples"]), one.pop("sides")
+        one["detectable_tv"] = detectable(one["degrees"] + 1, tokens, samples, level / len(found), power, sides) if one["degrees"] and samples else None
     return found
 
 
