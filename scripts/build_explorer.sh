@@ -24,7 +24,9 @@ for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
 done
 ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 
-cmake -DIN=serving/advisor/server_settings.json -DOUT="$out/server_settings.json.cpp" -P scripts/cmake/embed.cmake
+for table in server_settings devices models harmless_keys; do
+  cmake -DIN="serving/advisor/$table.json" -DOUT="$out/$table.json.cpp" -P scripts/cmake/embed.cmake
+done
 
 # The bindings and the sources that they call. Names in anonymous namespaces differ only within a folder, so the
 # sources that read recordings are separate units.
@@ -35,14 +37,16 @@ sources="explorer/engine.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp analysis/statistics/gamma_choice.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
-  analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
+  analysis/cost/cost_model.cpp analysis/cost/mixers.cpp analysis/cost/roofline.cpp
   analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   serving/advisor/acceptance_file.cpp serving/advisor/all_log_formats.cpp serving/advisor/log_format.cpp
   serving/advisor/log_source.cpp serving/advisor/json_records.cpp
   serving/advisor/prometheus_page.cpp serving/advisor/log_formats/*.cpp
   experiments/recording/json_document.cpp experiments/recording/named_records.cpp
   serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
-  serving/advisor/server_settings.cpp $out/server_settings.json.cpp
+  serving/advisor/server_settings.cpp serving/advisor/presets.cpp serving/advisor/model_config.cpp
+  serving/advisor/model_keys.cpp serving/advisor/model_families.cpp serving/advisor/layer_experts.cpp serving/advisor/layer_mixers.cpp
+  serving/advisor/stored_numbers.cpp serving/advisor/head_config.cpp $out/*.json.cpp
   experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
   experiments/base/support/csv_reader.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
   experiments/base/support/text_files.cpp

@@ -178,9 +178,10 @@ std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma) {
 }
 
 double verify_cost(const CostPair& costs, int gamma, const Operation& at) {
-  return run_ms(costs.target, {gamma + 1.0, at.batch, at.context}) /
-         run_ms(costs.target, {1, at.batch, at.context});
+  return run_ms(costs.target, verifying(gamma, at)) / run_ms(costs.target, {1, at.batch, at.context});
 }
+
+Run verifying(int gamma, const Operation& at) { return {gamma + 1.0, at.batch, at.context, gamma + 1.0}; }
 
 double RoundCosts::of(int gamma) const {
   const auto at = static_cast<std::size_t>(gamma);

@@ -90,6 +90,9 @@ struct Operation {
   double context = 0;
 };
 
+/// Returns the target run that verifies `gamma` drafts.
+Run verifying(int gamma, const Operation& at);
+
 /// Returns the milliseconds (for ConstantCost, in its own unit) of drafting `gamma` tokens for each sequence,
 /// 0 for none: gamma runs of one token, or one run for all.
 double drafting_ms(const CostPair& costs, double gamma, const Operation& at);

@@ -5,18 +5,26 @@
 
 namespace speclab {
 
-std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share) {
+std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share,
+                                          double gamma) {
   const auto* target = std::get_if<RooflineCost>(&costs.target);
   if (target == nullptr) return std::nullopt;
   const auto* draft = std::get_if<RooflineCost>(&costs.draft);
   const Machine& machine = target->machine;
   DeviceMemory memory;
-  memory.target_weights = parameters(target->model) * machine.precision.weight_bytes;
-  memory.cache_per_sequence = cache_bytes(machine, target->model, at.context);
+  memory.target_weights = weight_bytes(target->model, machine.precision);
+  const double state = state_bytes(machine, target->model, gamma);
+  if (state > 0) memory.state_per_sequence = state;
+  memory.cache_per_sequence = cache_bytes(machine, target->model, at.context) + state;
+  if (const double index = target->model.index_bytes; index > 0) {
+    memory.counted_weights = memory.target_weights;
+    memory.target_weights = index;
+  }
   memory.usable = share * machine.devices * machine.device.memory;
   if (draft != nullptr) {
-    memory.draft_weights = parameters(draft->model) * draft->machine.precision.weight_bytes;
-    memory.cache_per_sequence += cache_bytes(draft->machine, draft->model, at.context);
+    memory.draft_weights = weight_bytes(draft->model, draft->machine.precision);
+    memory.cache_per_sequence +=
+        cache_bytes(draft->machine, draft->model, at.context) + state_bytes(draft->machine, draft->model, 0);
   }
   const double free = memory.usable - memory.weights();
   if (free < 0) {
@@ -33,7 +41,7 @@ double devices_that_hold(const DeviceMemory& memory, double batch, int devices) 
 
 TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
                          double tokens_per_round, const Operation& at) {
-  const RunWork verifying = work(target.machine, target.model, {gamma + 1.0, at.batch, at.context});
+  const RunWork verified = work(target.machine, target.model, verifying(gamma, at));
   const bool in_one = draft.model.drafts_in_one_run();
   RunWork drafts;
   if (gamma > 0) {
@@ -42,8 +50,8 @@ TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, 
     drafts = {runs * drafts.flops, runs * drafts.bytes};
   }
   const double tokens = at.batch * tokens_per_round;
-  return {(verifying.bytes + drafts.bytes) / tokens, (verifying.flops + drafts.flops) / tokens,
-          (energy(target.machine, verifying) + energy(draft.machine, drafts)) / tokens};
+  return {(verified.bytes + drafts.bytes) / tokens, (verified.flops + drafts.flops) / tokens,
+          (energy(target.machine, verified) + energy(draft.machine, drafts)) / tokens};
 }
 
 std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
@@ -52,7 +60,7 @@ std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operatio
   if (target == nullptr) return std::nullopt;
   const Machine& machine = target->machine;
   const Run plain{1, at.batch, at.context};
-  const DeviceMemory memory = *device_memory(costs, at, share);
+  const DeviceMemory memory = *device_memory(costs, at, share, gamma);
   const RunTime time = run_time(machine, target->model, plain);
   constexpr double milli = 1e3;
 
@@ -62,7 +70,7 @@ std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operatio
   found.source = machine.device.source;
   found.plain_ms = milli * time.total();
   found.draft_ms = drafting_ms(costs, drafted_in_one_run(costs, gamma).value_or(1), at);
-  found.verify_ms = run_ms(costs.target, {gamma + 1.0, at.batch, at.context});
+  found.verify_ms = run_ms(costs.target, verifying(gamma, at));
   const double round_ms = found.verify_ms + drafting_ms(costs, gamma, at);
   found.plain_tokens_per_second = at.batch / time.total();
   found.speculative_tokens_per_second = milli * at.batch * tokens_per_round / round_ms;

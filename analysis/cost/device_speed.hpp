@@ -13,7 +13,9 @@ namespace speclab {
 struct DeviceMemory {
   double target_weights = 0;
   std::optional<double> draft_weights;
-  double cache_per_sequence = 0;
+  std::optional<double> counted_weights;     ///< the target's by its shapes, if an index gives target_weights
+  double cache_per_sequence = 0;             ///< with recurrent states
+  std::optional<double> state_per_sequence;  ///< recurrent states of the target, if it has them
   double usable = 0;
   std::optional<double> largest_batch;  ///< negative: the weights do not fit; none: any batch fits
 
@@ -55,9 +57,10 @@ TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, 
                          double tokens_per_round, const Operation& at);
 
 /// Returns the memory for both models' weights and a cache of `at.context` tokens per sequence. A draft of
-/// unknown shape counts 0. `share` of the device's memory may be used. Returns none unless the target's cost
-/// is a roofline.
-std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share);
+/// unknown shape counts 0. `share` of the device's memory may be used. Rounds draft `gamma` tokens, each of
+/// which adds a recurrent state. Returns none unless the target's cost is a roofline.
+std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share,
+                                          double gamma);
 
 /// Returns the smallest number of such devices, in tensor parallel, whose memory holds the weights and caches
 /// of this batch.

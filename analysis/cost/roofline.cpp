@@ -14,60 +14,56 @@ double attention_input(const Transformer& model) {
   return (model.head == HeadKind::eagle3 ? 2.0 : 1.0) * model.hidden;
 }
 
-double query_and_output(const Transformer& model) {
-  return (attention_input(model) + model.hidden) * heads_by_size(model);
-}
-
 double key_and_value(const Transformer& model) {
   return 2.0 * attention_input(model) * model.kv_heads * model.head_size;
 }
 
-bool has_latent(const Transformer& model) { return model.latent.rank > 0; }
-
-/// Returns the attention parameters of one layer. Latent attention has matrices down and up for queries, down
-/// for keys and values with the rotary key, up for both, and the output.
-double attention_parameters(const Transformer& model) {
-  if (!has_latent(model)) return query_and_output(model) + key_and_value(model);
-  const LatentAttention& latent = model.latent;
-  const double hidden = model.hidden;
-  const double heads = model.heads;
-  const double queries = heads * (latent.plain + latent.rotary);
-  const double query = latent.query_rank > 0 ? latent.query_rank * (hidden + queries) : hidden * queries;
-  return query + hidden * (latent.rank + latent.rotary) +
-         latent.rank * heads * (latent.plain + latent.value) + heads * latent.value * hidden;
-}
-
-/// Returns the number of values that a layer's cache stores per token.
-double kept_numbers(const Transformer& model) {
-  return has_latent(model) ? model.latent.rank + model.latent.rotary : 2.0 * model.kv_heads * model.head_size;
-}
-
-/// Returns the FLOPs of a layer for a token and one token that it attends to.
-double attention_flops(const Transformer& model) {
-  if (has_latent(model)) return 2.0 * model.heads * (2.0 * model.latent.rank + model.latent.rotary);
-  return 4 * heads_by_size(model);
+/// Returns the queries and outputs of one attention.
+double query_and_output(const Transformer& model) {
+  return (attention_input(model) + model.hidden) * heads_by_size(model);
 }
 
 double feed_forward_block(const Transformer& model, int size) {
   return (model.gated ? 3.0 : 2.0) * model.hidden * size;
 }
 
+/// Returns one expert's parameters.
+double expert(const Transformer& model) {
+  const int width = model.expert_hidden > 0 ? model.expert_hidden : model.hidden;
+  return (model.gated ? 3.0 : 2.0) * width * model.feed_forward;
+}
+
+/// Returns the router's parameters in a layer with experts, and those of the projections around the experts.
 double router(const Transformer& model) {
-  return model.experts > 1 ? double(model.hidden) * model.experts : 0;
+  return model.experts > 1 ? double(model.hidden) * (model.experts + 2.0 * model.expert_hidden) : 0;
 }
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
+/// Parameters by the parts of StoredBytes; `rest` are embeddings, routers and what heads have.
+struct Weights {
+  double experts = 0;
+  double feed_forward = 0;
+  double mixers = 0;
+  double output = 0;
+  double rest = 0;
+
+  double sum() const { return mixers + experts + feed_forward + output + rest; }
+};
+
 /// Returns the parameters of the decoder's layers: `experts` experts in each layer with experts, and all
 /// shared parameters.
-double layer_parameters(const Transformer& model, double experts) {
+Weights layer_weights(const Transformer& model, double experts) {
+  Weights all;
+  for (const Mixer& mixer : mixers_of(model)) all.mixers += mixer.layers * mixer.parameters;
   // The keys and values of an encoder's source are computed with the prompt.
-  const double attention =
-      attention_parameters(model) + (model.encoder_layers > 0 ? query_and_output(model) : 0);
-  const double layer = attention + experts * feed_forward_block(model, model.feed_forward) +
-                       feed_forward_block(model, model.shared_feed_forward) + router(model);
-  const double dense = attention + feed_forward_block(model, model.dense_feed_forward);
-  return (model.layers - model.dense_layers) * layer + model.dense_layers * dense;
+  if (model.encoder_layers > 0) all.mixers += model.layers * query_and_output(model);
+  const double wide = model.layers - model.dense_layers - model.layers_without_feed_forward;
+  all.experts = wide * experts * expert(model);
+  all.feed_forward = wide * feed_forward_block(model, model.shared_feed_forward) +
+                     model.dense_layers * feed_forward_block(model, model.dense_feed_forward);
+  all.rest = wide * router(model);
+  return all;
 }
 
 /// Returns the parameters of the matrix with which a head reads the target's states.
@@ -82,38 +78,87 @@ double medusa_head(const Transformer& model) {
 }
 
 /// Returns the decoder weights that a run multiplies, with `experts` per layer.
-double decoder_parameters(const Transformer& model, double experts) {
-  if (model.head == HeadKind::medusa) return medusa_head(model);
-  if (model.layers == 0) return model.published;
-  return layer_parameters(model, experts) + fusing_matrix(model) + output_matrix(model);
+Weights decoder_weights(const Transformer& model, double experts) {
+  if (model.head == HeadKind::medusa) return {.output = medusa_head(model)};
+  Weights all = layer_weights(model, experts);
+  all.rest += fusing_matrix(model);
+  all.output = output_matrix(model);
+  return all;
 }
 
-/// Returns the tokens attended to, summed over the decoder's layers.
-double attended(const Transformer& model, double context) {
-  if (model.head == HeadKind::medusa) return 0;
-  const double windowed = model.windowed_layers * std::min<double>(context, model.window);
-  const double own = (model.layers - model.windowed_layers) * context + windowed;
-  return model.encoder_layers > 0 ? own + model.layers * context : own;
+/// Returns the weights that a run over `tokens` tokens of each of `batch` sequences reads. If only the
+/// numbers of all parameters and of a token's are known, each parameter is taken for one that a token uses
+/// with the same probability, independently of other tokens.
+Weights read_weights(const Transformer& model, double tokens, double batch) {
+  if (model.layers > 0) return decoder_weights(model, expected_experts(model, tokens, batch));
+  const double active = active_parameters(model) / model.published;
+  const double independent = batch * std::pow(tokens, model.routing_exponent);
+  return {.rest = active < 1 ? model.published * (1 - std::pow(1 - active, independent)) : model.published};
 }
 
-/// Returns the bytes that a run reads from the cache of one sequence; the function below returns those that
-/// it writes per position.
-double read_cache(const Transformer& model, double context, const Precision& precision) {
-  return kept_numbers(model) * precision.cache_bytes * attended(model, context);
+double bytes_of(const Weights& weights, const Transformer& model, const Precision& precision) {
+  if (!model.stored) return weights.sum() * precision.weight_bytes;
+  constexpr double other_bytes = 2;
+  const StoredBytes& bytes = *model.stored;
+  return weights.experts * bytes.experts + weights.feed_forward * bytes.feed_forward +
+         weights.mixers * bytes.mixers + weights.output * bytes.output + weights.rest * other_bytes;
 }
 
-double written_cache(const Transformer& model, const Precision& precision) {
-  return kept_numbers(model) * precision.cache_bytes * (model.layers - model.layers_without_cache);
+/// Returns the numbers of a sequence's cache that are read or stored for `entries` entries, and those by
+/// which sparse attention selects among all entries.
+double cached_numbers(const Mixer& mixer, double context, double entries) {
+  return mixer.kept * entries + mixer.index_kept * mixer.entries(context);
+}
+
+/// Returns how often all devices together store a cache or state.
+double copies(const Mixer& mixer, int devices) { return std::max(1.0, double(devices) / mixer.parts); }
+
+/// Returns the bytes that a run of `tokens` tokens reads from the cache of one sequence on all devices; the
+/// function below returns those that it writes per position.
+double read_cache(const Transformer& model, double context, double tokens, const Precision& precision,
+                  int devices) {
+  const double sources = model.encoder_layers > 0 ? 2 : 1;
+  double numbers = 0;
+  for (const Mixer& mixer : mixers_of(model))
+    numbers += copies(mixer, devices) * mixer.layers *
+               cached_numbers(mixer, context, mixer.read_entries(context, tokens));
+  return sources * precision.cache_bytes * numbers;
+}
+
+double written_cache(const Transformer& model, const Precision& precision, int devices) {
+  double numbers = 0;
+  for (const Mixer& mixer : mixers_of(model))
+    numbers += copies(mixer, devices) * (mixer.layers - mixer.layers_without_cache) *
+               (mixer.kept + mixer.index_kept) / mixer.ratio;
+  return precision.cache_bytes * numbers;
+}
+
+/// Returns the bytes of one recurrent state of a sequence, in all layers, on all devices.
+double one_state(const Transformer& model, double drafts, int devices) {
+  double bytes = 0;
+  for (const Mixer& mixer : mixers_of(model))
+    bytes += copies(mixer, devices) * mixer.layers * mixer.state_size(drafts);
+  return bytes;
+}
+
+/// Returns the FLOPs of mixing a token in all layers, besides the matrices.
+double mixing_flops(const Transformer& model, double context) {
+  const double sources = model.encoder_layers > 0 ? 2 : 1;
+  double flops = 0;
+  for (const Mixer& mixer : mixers_of(model))
+    flops += mixer.layers * (sources * mixer.flops * mixer.read_entries(context, 1) +
+                             mixer.index_flops * mixer.entries(context) + mixer.state_flops);
+  return flops;
 }
 
 /// Returns the positions of each sequence that a run's layers compute.
 double positions_of(const Transformer& model, const Run& run) {
-  return model.head == HeadKind::dflash ? run.tokens + 1 : run.tokens;
+  return model.drafts_block() ? run.tokens + 1 : run.tokens;
 }
 
 RunWork medusa_work(const Transformer& model, const Run& run, const Precision& precision) {
   const double weights = run.tokens * medusa_head(model);
-  return {.flops = run.batch * 2 * weights, .bytes = weights * precision.weight_bytes};
+  return {.flops = run.batch * 2 * weights, .bytes = bytes_of({.output = weights}, model, precision)};
 }
 
 /// Returns the parameters with which DFlash reads a context: `fc`, and the keys and values of each layer.
@@ -121,26 +166,32 @@ double context_matrices(const Transformer& model) {
   return fusing_matrix(model) + model.layers * key_and_value(model);
 }
 
-RunWork dflash_work(const Transformer& model, const Run& run, const Precision& precision) {
+RunWork dflash_work(const Transformer& model, const Run& run, const Precision& precision, int devices) {
   const double positions = positions_of(model, run);
-  const double layers = layer_parameters(model, 1);
-  const double attention = attention_flops(model) * attended(model, run.context);
-  return {.flops = run.batch * (positions * (2 * (layers + context_matrices(model)) + attention) +
-                                run.tokens * 2 * output_matrix(model)),
+  Weights weights = layer_weights(model, 1);
+  const double layers = weights.sum();
+  // Each token is corrected by the one before, so that the correction runs once for each.
+  weights.rest += fusing_matrix(model) + run.tokens * model.correction;
+  weights.output = output_matrix(model);
+  return {.flops = run.batch *
+                   (positions * (2 * (layers + context_matrices(model)) + mixing_flops(model, run.context)) +
+                    run.tokens * 2 * (output_matrix(model) + model.correction)),
           // Counts writing the block's keys and values, although the next round overwrites them.
-          .bytes = decoder_parameters(model, 1) * precision.weight_bytes +
-                   run.batch * (read_cache(model, run.context, precision) +
-                                2 * positions * written_cache(model, precision))};
-}
-
-/// Returns the number of copies of a cache on all devices: one on each if it cannot be split.
-double cache_copies(const Machine& machine, const Transformer& model) {
-  return has_latent(model) ? machine.devices : 1;
+          .bytes = bytes_of(weights, model, precision) +
+                   run.batch * (read_cache(model, run.context, positions, precision, devices) +
+                                2 * positions * written_cache(model, precision, devices))};
 }
 
 /// Returns the number of layers that run in sequence.
 double layers_in_turn(const Transformer& model, const Run& run) {
   return model.head == HeadKind::medusa ? run.tokens * model.layers : model.layers;
+}
+
+/// Returns the number of layers that have a mixer or a feed-forward block, but not both.
+double single_blocks(const Transformer& model) {
+  double mixing = 0;
+  for (const Mixer& mixer : mixers_of(model)) mixing += mixer.layers;
+  return model.layers_without_feed_forward + std::max(0.0, model.layers - mixing);
 }
 
 RunTime time_of(const Machine& machine, const RunWork& done) {
@@ -152,44 +203,85 @@ RunTime time_of(const Machine& machine, const RunWork& done) {
 
 }  // namespace
 
+std::vector<Mixer> mixers_of(const Transformer& model) {
+  if (!model.mixers.empty() || model.heads == 0) return model.mixers;
+  Mixer mixer = grouped_attention(
+      model.hidden, {model.heads, model.kv_heads, model.head_size, model.head_size}, attention_input(model));
+  mixer.layers = model.layers;
+  return {mixer};
+}
+
 Transformer mtp_drafter(const Transformer& target) {
   Transformer module = target;
   module.head = HeadKind::mtp;
   module.layers = 1;
   module.dense_layers = 0;
-  module.windowed_layers = 0;
-  module.layers_without_cache = 0;
-  module.windowed_without_cache = 0;
+  module.layers_without_feed_forward = 0;
+  module.mixers = {mixers_of(target).back()};
+  module.mixers[0].layers = 1;
+  module.mixers[0].layers_without_cache = 0;
   module.fused = 2 * target.hidden;
   module.draft_vocab = target.vocab;
   module.published = 0;
+  module.index_bytes = 0;
+  module.notes.clear();
+  if (module.stored) {
+    StoredBytes& bytes = *module.stored;
+    bytes = {bytes.modules, bytes.modules, bytes.modules, bytes.output, bytes.modules};
+  }
   return module;
 }
 
-double parameters(const Transformer& model) {
-  const double layers = layer_parameters(model, model.experts);
+namespace {
+
+/// Returns all stored parameters.
+Weights stored_weights(const Transformer& model) {
+  Weights all = layer_weights(model, model.experts);
+  all.rest += fusing_matrix(model);
   switch (model.head) {
     case HeadKind::medusa:
-      return model.max_drafted * medusa_head(model);
+      return {.output = model.max_drafted * medusa_head(model)};
     case HeadKind::mtp:
-      return model.mtp_modules * (layers + fusing_matrix(model));
+      for (double* part : {&all.experts, &all.feed_forward, &all.mixers, &all.rest})
+        *part *= model.mtp_modules;
+      return all;
+    case HeadKind::eagle:
+      return all;
     case HeadKind::dflash:
-      return layers + fusing_matrix(model);
+    case HeadKind::dspark:
+    case HeadKind::domino:
+      all.rest += model.stored_correction;
+      return all;
     case HeadKind::eagle3:
-      return layers + fusing_matrix(model) + output_matrix(model);
+      all.output = output_matrix(model);
+      return all;
     case HeadKind::none:
       break;
   }
-  if (model.layers == 0) return model.published;
-  // These are the decoder's keys and values of a source, which `layer_parameters` leaves out, and the
-  // encoder.
-  const double encoder =
-      model.encoder_layers * (attention_parameters(model) + feed_forward_block(model, model.feed_forward));
-  const double source = model.encoder_layers > 0 ? model.layers * key_and_value(model) : 0;
-  return layers + source + encoder + output_matrix(model) + (model.tied ? 0 : embedding(model));
+  if (model.layers == 0) return {.rest = model.published};
+  // These are the decoder's keys and values of a source, which `layer_weights` leaves out, and the encoder.
+  if (model.encoder_layers > 0) {
+    all.mixers += model.layers * key_and_value(model) +
+                  model.encoder_layers * (query_and_output(model) + key_and_value(model));
+    all.experts += model.encoder_layers * expert(model);
+  }
+  all.output = output_matrix(model);
+  all.rest += model.tied ? 0 : embedding(model);
+  return all;
 }
 
-double active_parameters(const Transformer& model) { return decoder_parameters(model, model.active_experts); }
+}  // namespace
+
+double parameters(const Transformer& model) { return stored_weights(model).sum(); }
+
+double weight_bytes(const Transformer& model, const Precision& precision) {
+  return bytes_of(stored_weights(model), model, precision);
+}
+
+double active_parameters(const Transformer& model) {
+  if (model.layers == 0) return model.published_active > 0 ? model.published_active : model.published;
+  return decoder_weights(model, model.active_experts).sum();
+}
 
 double independent_experts(const Transformer& model, double tokens) {
   const double passed_by = 1 - double(model.active_experts) / model.experts;
@@ -200,41 +292,59 @@ double expected_experts(const Transformer& model, double tokens, double batch) {
   return independent_experts(model, batch * std::pow(tokens, model.routing_exponent));
 }
 
-double cache_bytes(const Transformer& model, double context, const Precision& precision) {
+namespace {
+
+double stored_cache(const Transformer& model, double context, const Precision& precision, int devices) {
   const double modules = model.head == HeadKind::mtp ? model.mtp_modules : 1;
-  const double windowed = model.windowed_without_cache * std::min<double>(context, model.window);
-  const double elsewhere = (model.layers_without_cache - model.windowed_without_cache) * context + windowed;
-  return modules *
-         (read_cache(model, context, precision) - kept_numbers(model) * precision.cache_bytes * elsewhere);
+  const double sources = model.encoder_layers > 0 ? 2 : 1;
+  double numbers = 0;
+  for (const Mixer& mixer : mixers_of(model))
+    numbers += copies(mixer, devices) * (mixer.layers - mixer.layers_without_cache) *
+               cached_numbers(mixer, context, mixer.entries(context));
+  return modules * sources * precision.cache_bytes * numbers;
+}
+
+RunWork work(const Transformer& model, const Run& run, const Precision& precision, int devices) {
+  if (model.head == HeadKind::medusa) return medusa_work(model, run, precision);
+  if (model.drafts_block()) return dflash_work(model, run, precision, devices);
+  const double tokens = run.tokens * run.batch;
+  const double weights = bytes_of(read_weights(model, run.tokens, run.batch), model, precision);
+  const double cache = read_cache(model, run.context, run.tokens, precision, devices) * run.batch;
+  const double states = one_state(model, 0, devices) * run.batch * (1 + run.states);
+  return {.flops = tokens * (2 * active_parameters(model) + mixing_flops(model, run.context)),
+          .bytes = weights + cache + tokens * written_cache(model, precision, devices) + states};
+}
+
+}  // namespace
+
+double cache_bytes(const Transformer& model, double context, const Precision& precision) {
+  return stored_cache(model, context, precision, 1);
 }
 
 RunWork work(const Transformer& model, const Run& run, const Precision& precision) {
-  if (model.head == HeadKind::medusa) return medusa_work(model, run, precision);
-  if (model.head == HeadKind::dflash) return dflash_work(model, run, precision);
-  const double tokens = run.tokens * run.batch;
-  const double experts = expected_experts(model, run.tokens, run.batch);
-  const double weights = decoder_parameters(model, experts) * precision.weight_bytes;
-  const double cache = read_cache(model, run.context, precision) * run.batch;
-  return {.flops =
-              tokens * (2 * active_parameters(model) + attention_flops(model) * attended(model, run.context)),
-          .bytes = weights + cache + tokens * written_cache(model, precision)};
+  return work(model, run, precision, 1);
 }
 
 double peak_flops(const Machine& machine) {
-  return machine.devices *
-         (machine.precision.eight_bit_arithmetic ? machine.device.flops_8bit : machine.device.flops_16bit);
+  const Device& device = machine.device;
+  const int bits = machine.precision.arithmetic_bits;
+  const double rate = bits == 4 ? device.flops_4bit : bits == 8 ? device.flops_8bit : device.flops_16bit;
+  return machine.devices * (rate > 0 ? rate : device.flops_16bit);
 }
 
 double cache_bytes(const Machine& machine, const Transformer& model, double context) {
-  return cache_copies(machine, model) * cache_bytes(model, context, machine.precision);
+  return stored_cache(model, context, machine.precision, machine.devices);
+}
+
+double state_bytes(const Machine& machine, const Transformer& model, double gamma) {
+  const double states = machine.states > 0 ? machine.states : 1 + gamma;
+  return states * one_state(model, gamma, machine.devices);
 }
 
 RunWork work(const Machine& machine, const Transformer& model, const Run& run) {
-  RunWork done = work(model, run, machine.precision);
-  const double token = read_cache(model, run.context, machine.precision) +
-                       run.tokens * written_cache(model, machine.precision);
-  done.bytes += (cache_copies(machine, model) - 1) * run.batch * token;
-  return done;
+  Run kept = run;
+  if (machine.states > 0) kept.states = std::min<double>(run.states, machine.states);
+  return work(model, kept, machine.precision, machine.devices);
 }
 
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run) {
@@ -243,7 +353,8 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
   if (machine.devices > 1 && model.head != HeadKind::medusa) {
     const double moved = 2.0 * (machine.devices - 1) / machine.devices;
     const double bytes = positions_of(model, run) * run.batch * model.hidden * 2;
-    const double reduces = model.layers * (model.encoder_layers > 0 ? 3.0 : 2.0);
+    const double blocks = model.encoder_layers > 0 ? 3.0 : 2.0;
+    const double reduces = blocks * model.layers - single_blocks(model);
     time.communication = reduces * (machine.reduce_latency + moved * bytes / machine.device.link);
   }
   return time;
@@ -251,12 +362,13 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
 
 RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run) {
   if (model.head == HeadKind::medusa) return {};
-  if (model.head != HeadKind::dflash) return run_time(machine, model, run);
+  if (!model.drafts_block()) return run_time(machine, model, run);
   const double matrices = context_matrices(model);
   const double tokens = run.tokens * run.batch;
-  RunTime time = time_of(machine, {.flops = tokens * 2 * matrices,
-                                   .bytes = matrices * machine.precision.weight_bytes +
-                                            tokens * written_cache(model, machine.precision)});
+  RunTime time =
+      time_of(machine, {.flops = tokens * 2 * matrices,
+                        .bytes = matrices * machine.precision.weight_bytes +
+                                 tokens * written_cache(model, machine.precision, machine.devices)});
   time.overhead = machine.run_overhead + model.layers * machine.layer_overhead;
   return time;
 }

@@ -4,7 +4,11 @@
 // overlap and kernels: it gives an estimate, not a measurement.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "analysis/cost/mixers.hpp"
 
 namespace speclab {
 
@@ -13,6 +17,7 @@ struct Device {
   std::string name{};
   double flops_16bit = 0;  ///< FLOP/s of matrices in bfloat16 or float16
   double flops_8bit = 0;   ///< the same in FP8 or INT8
+  double flops_4bit = 0;   ///< the same in 4-bit floats (NVFP4, MXFP4); 0: none
   double bandwidth = 0;    ///< bytes/s of its memory
   double memory = 0;       ///< bytes
   double link = 0;         ///< bytes/s to other devices, in one direction
@@ -23,7 +28,8 @@ struct Device {
 /// The relation of a Transformer to the target: an independent model, or a head, which drafts from the
 /// target's states.
 /// - EAGLE-3 (Li et al. 2025, section 3): one layer, whose attention reads a token's embedding and the state
-///    that the matrix `fc` computes from three of the target's states.
+///    that the matrix `fc` computes from three of the target's states. P-EAGLE (SpecForge,
+///    modeling/draft/peagle.py) has further layers, and drafts all tokens in one run.
 /// - MTP module (DeepSeek-AI 2024, "DeepSeek-V3", section 2.2; deepseek_nextn.py of SGLang): a matrix from 2
 ///    hidden to hidden over the embedding and the state, then one layer like the target's; embedding and
 ///    output matrix are the target's.
@@ -33,17 +39,20 @@ struct Device {
 /// - DFlash (Chen, Liang and Liu 2026, arXiv:2602.06036; dflash/model.py of z-lab/dflash): `fc` computes one
 ///    state from several of the target's states; from this each layer has the keys and values of the context.
 ///    One run over the last token and gamma masked tokens drafts gamma tokens, with the target's embedding
-///    and output matrix.
-enum class HeadKind { none, eagle3, mtp, medusa, dflash };
+///    and output matrix. DSpark (deepseek-ai/DeepSpec) and Domino (SpecForge, modeling/draft/domino.py) then
+///    correct the tokens one after another: by a Markov head of two matrices between a rank and the
+///    vocabulary, or by a GRU with a projection of low rank.
+/// - EAGLE (Li et al. 2024, section 3.2): as an MTP module, but with a layer of its own shape.
+enum class HeadKind { none, eagle, eagle3, mtp, medusa, dflash, dspark, domino };
 
-/// Multi-head latent attention (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1): the cache stores a token's
-/// keys and values as `rank` numbers, which all heads share, and `rotary` numbers of one key.
-struct LatentAttention {
-  int rank = 0;        ///< kv_lora_rank; 0: the cache stores keys and values themselves
-  int query_rank = 0;  ///< q_lora_rank; 0: one matrix computes queries
-  int plain = 0;       ///< qk_nope_head_dim
-  int rotary = 0;      ///< qk_rope_head_dim
-  int value = 0;       ///< v_head_dim
+/// Mean bytes of a stored parameter in each part of a checkpoint whose parts have different numbers; scales
+/// of blocks are included. Embeddings, routers and vectors have 16 bits.
+struct StoredBytes {
+  double experts = 2;
+  double feed_forward = 2;  ///< dense and shared blocks
+  double mixers = 2;
+  double output = 2;
+  double modules = 2;  ///< modules for multi-token prediction
 };
 
 /// The shape of a Transformer, as in its config.json. A model with a known number of parameters but unknown
@@ -66,18 +75,18 @@ struct Transformer {
   /// independently, 0 if all choose the same. The default fits the unions of 39.4 and 58.9 of 256 experts
   /// that Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts per token, within 3%.
   double routing_exponent = 0.79;
-  int encoder_layers = 0;   ///< an encoder-decoder model; its encoder runs once per prompt, not per token
-  int windowed_layers = 0;  ///< decoder layers that attend only to the last `window` tokens
-  int window = 0;           ///< tokens
-  /// Last layers that read the cache of an earlier layer, and those of them that attend to a window.
-  int layers_without_cache = 0;
-  int windowed_without_cache = 0;
-  double published = 0;  ///< parameters, as published
+  int encoder_layers = 0;  ///< an encoder-decoder model; its encoder runs once per prompt, not per token
+  /// How layers mix tokens; if it is empty, all have grouped-query attention over all tokens, with the heads
+  /// above. Modules for multi-token prediction have the last mixer.
+  std::vector<Mixer> mixers{};
+  double published = 0;         ///< parameters, as published
+  double published_active = 0;  ///< for a model without layers: those that one token multiplies; 0: all
   /// In a model with experts: number of layers with one feed-forward block instead, and its size.
   int dense_layers = 0;
   int dense_feed_forward = 0;
   int shared_feed_forward = 0;  ///< width of the block that every token uses besides its experts; 0: none
-  LatentAttention latent{};
+  int layers_without_feed_forward = 0;
+  int expert_hidden = 0;  ///< width that layers project to and from for their experts; 0: `hidden`
   /// Modules for multi-token prediction: shipped with this model, or, for an MTP head, contained in it.
   int mtp_modules = 0;
   HeadKind head = HeadKind::none;
@@ -85,23 +94,36 @@ struct Transformer {
   /// the head drafts. `vocab` is the target's.
   int fused = 0;
   int draft_vocab = 0;
+  /// DSpark and Domino: parameters that correct one token, read again for each, and those that are stored.
+  double correction = 0;
+  double stored_correction = 0;
+  bool parallel = false;  ///< P-EAGLE: one run of an EAGLE-3 head drafts all tokens
   /// Maximum of drafted tokens in a round: the heads of Medusa, one less than DFlash's block; 0: any number.
   int max_drafted = 0;
-  /// The numbers of the checkpoint: a name of precision_presets; "": 16 bits; "mixed": 4-bit floats beside
-  /// 16-bit weights, which the roofline does not know.
-  std::string stored_weights{};
+  std::optional<StoredBytes> stored{};  ///< empty: all parameters have the bytes of a Precision
+  std::string stored_as{};              ///< names of the numbers in `stored`, such as "fp8"
+  int arithmetic_bits = 0;  ///< bits in which most of `stored` is multiplied; 0: as a Precision says
   bool eight_bit_cache = false;
+  double index_bytes = 0;            ///< bytes of all weights by the checkpoint's index; 0: unknown
+  std::vector<std::string> notes{};  ///< sentences about what was assumed or left out
   std::string source{};
 
   bool is_head() const { return head != HeadKind::none; }
+  /// Returns true for DFlash and the heads that correct its block.
+  bool drafts_block() const {
+    return head == HeadKind::dflash || head == HeadKind::dspark || head == HeadKind::domino;
+  }
   /// Returns true if one run drafts all tokens of a round, false if each token takes a run.
-  bool drafts_in_one_run() const { return head == HeadKind::medusa || head == HeadKind::dflash; }
+  bool drafts_in_one_run() const { return head == HeadKind::medusa || drafts_block() || parallel; }
 };
 
 /// Returns the MTP modules of a target as a drafter: each module drafts one token. For more tokens than
 /// modules, engines reuse the modules (vLLM 0.33, config/speculative.py), or only the first (SGLang 0.5.23,
 /// deepseek_nextn.py). Experts and attention are those of the target's later layers.
 Transformer mtp_drafter(const Transformer& target);
+
+/// Returns the mixers of the decoder's layers, or those that follow from a model's other numbers.
+std::vector<Mixer> mixers_of(const Transformer& model);
 
 /// Returns the number of stored parameters, from the shape: matrices and embeddings. Vectors (norms, biases)
 /// and position tables are left out, less than 1% of each preset. Returns `published` if the model has no
@@ -127,13 +149,17 @@ double expected_experts(const Transformer& model, double tokens, double batch);
 struct Precision {
   double weight_bytes = 2;
   double cache_bytes = 2;
-  bool eight_bit_arithmetic = false;
+  int arithmetic_bits = 16;  ///< 16, 8, or 4
 };
+
+/// Returns the bytes of all stored parameters.
+double weight_bytes(const Transformer& model, const Precision& precision);
 
 /// Returns the bytes of the KV cache of one sequence of `context` tokens: 2 kv_heads head_size cache_bytes
 /// per token and layer, at most `window` tokens in windowed layers (Pope et al. 2022, section 3.3, with
 /// grouped heads); with latent attention rank + rotary numbers. An encoder-decoder model stores the same
-/// amount again for a source of `context` tokens, and each MTP module has its own cache.
+/// amount again for a source of `context` tokens, and each MTP module has its own cache. Recurrent states are
+/// not counted (state_bytes).
 double cache_bytes(const Transformer& model, double context, const Precision& precision);
 
 /// One run: `tokens` positions of each of `batch` sequences, each with `context` tokens before them. For
@@ -142,6 +168,7 @@ struct Run {
   double tokens = 1;
   double batch = 1;
   double context = 0;
+  double states = 1;  ///< recurrent states that it writes for each sequence: one after each draft
 };
 
 struct RunWork {
@@ -155,7 +182,8 @@ struct RunWork {
 /// and attended token (Chowdhery et al. 2022, appendix B, forward pass); with latent attention 2 heads (2
 /// rank + rotary), since engines decode with the up-projections absorbed (DeepSeek-V2, section 2.1.2). Bytes:
 /// the weights once (of experts only those touched); the KV cache of every sequence once; the new tokens'
-/// part of it written. Activations are left out.
+/// part of it written; recurrent states read once, and as many written as `states` says. Activations are left
+/// out.
 /// Medusa: `tokens` heads are read and multiplied once. DFlash: its layers run over tokens + 1 positions;
 /// `fc` and the keys and values also run over the tokens + 1 positions that the target has just verified, as
 /// vLLM pads them (v1/spec_decode/dflash.py); the output matrix runs over `tokens`.
@@ -172,6 +200,7 @@ struct Machine {
   double run_overhead = 100e-6;   ///< seconds per run: launch, sampling, host
   double layer_overhead = 5e-6;   ///< seconds per layer: its kernels, in sequence
   double reduce_latency = 10e-6;  ///< seconds per all-reduce, in addition to its bytes
+  int states = 0;  ///< recurrent states kept per sequence; 0: one, and another for each draft of a round
 };
 
 /// Returns FLOP/s of all devices at this precision, before efficiency.
@@ -188,9 +217,11 @@ struct RunTime {
   double total() const { return (compute_bound() ? arithmetic : memory) + overhead + communication; }
 };
 
-/// Return the cache's bytes, and a run's work, summed over all devices. Latent caches cannot be split by
-/// heads: each device stores and reads a copy.
+/// Return the cache's bytes, those of the recurrent states if rounds draft `gamma` tokens, and a run's work,
+/// summed over all devices. Caches are split by heads: devices beyond `parts` of a mixer store and read
+/// copies.
 double cache_bytes(const Machine& machine, const Transformer& model, double context);
+double state_bytes(const Machine& machine, const Transformer& model, double gamma);
 RunWork work(const Machine& machine, const Transformer& model, const Run& run);
 
 /// Returns the time of a run. Tensor parallelism adds one all-reduce after each attention and each

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/cost/presets.hpp"
 #include "explorer/engine/record.hpp"
 #include "serving/advisor/planning.hpp"
+#include "serving/advisor/presets.hpp"
 
 namespace speclab::explorer {
 

@@ -45,10 +45,14 @@ def plan(
     c: float | None = None,
     target: str | None = None,
     draft: str | None = None,
+    parameters: str | None = None,
+    kv_bytes_per_token: float | None = None,
     device: str | None = None,
     devices: int | None = None,
     draft_devices: int | None = None,
     dtype: str | None = None,
+    cache_dtype: str | None = None,
+    recurrent_states: int | None = None,
     target_times: Path | None = None,
     draft_times: Path | None = None,
     batch: float | None = None,
@@ -91,12 +95,13 @@ def plan(
         sweep, by, other: a table of speeds by the number of drafted tokens; the column that separates sweeps; and other
             acceptance rates to ask about. With it, fields names the columns k, rate, acceptance and length.
         c: time of a draft run / time of a target run.
-        target, draft, device, devices, draft_devices, dtype: names that `speclab plan list models` and
-            `speclab plan list devices` show, or paths of a config.json for the models.
+        target, draft, device, devices, draft_devices, dtype, cache_dtype, recurrent_states: names that `speclab plan list models`
+            and `speclab plan list devices` show, or paths of a config.json for the models and of a .json file for the device.
+        parameters, kv_bytes_per_token: "total" or "total,active" of a target that no config.json describes, such as "30.5B,3.3B".
         target_times, draft_times: files of measured times.
         batch, context: sequences decoded together, and tokens before the new ones.
         method: kind of drafter: "draft", "ngram", "eagle", "eagle3", "mtp" (the target's own modules; leave out draft),
-            "medusa" or "dflash" (one run drafts a round; c is its time).
+            "medusa", "dflash", "dspark" or "domino" (one run drafts a round; c is its time).
         gamma: a gamma to compare with the best.
         max_gamma, max_batch, memory_share, confidence: limits, as in the program; for a tree max_nodes and max_levels.
         threads: threads for configs and recordings; 0: all cores.

@@ -16,14 +16,67 @@ constexpr int fused_states = 3;
 
 bool named(const std::string& name, const char* part) { return boost::algorithm::icontains(name, part); }
 
+/// Returns true for P-EAGLE (SpecForge, modeling/draft/peagle.py; vLLM's parallel_drafting).
+bool parallel_eagle(const ModelKeys& keys) {
+  return named(keys.architecture(), "peagle") || keys.text("speculators_model_type") == "peagle" ||
+         keys.flag("parallel_drafting", false);
+}
+
 /// `keys` is the file, `layer` the object with the layer's sizes, which speculators nests.
 void add_eagle3(Transformer& model, const ModelKeys& keys, const ModelKeys& layer) {
-  if (model.layers != 1)
+  model.parallel = parallel_eagle(keys);
+  if (model.layers != 1 && !model.parallel)
     layer.refuse("num_hidden_layers", fmt::format("{}; an EAGLE-3 head has 1", model.layers));
   model.fused = fused_states * keys.dimension({"target_hidden_size"}).value_or(model.hidden);
   model.draft_vocab = keys.dimension({"draft_vocab_size"}).value_or(model.vocab);
   if (model.draft_vocab < 1 || model.draft_vocab > model.vocab)
     keys.refuse("draft_vocab_size", fmt::format("{}; expected 1 to {}", model.draft_vocab, model.vocab));
+  if (!model.parallel) return;
+  for (const char* harmless : {"parallel_drafting", "mask_token_id", "ptd_token_id"}) keys.has(harmless);
+  model.notes.push_back(
+      keys.file +
+      ": P-EAGLE drafts a round in one run; vLLM needs \"parallel_drafting\": true beside its method.");
+  // Only the first layer reads the token's embedding.
+  const GroupedHeads heads{model.heads, model.kv_heads, model.head_size, model.head_size};
+  model.mixers = {grouped_attention(model.hidden, heads, model.hidden),
+                  grouped_attention(model.hidden, heads, 2.0 * model.hidden)};
+  model.mixers[0].layers = model.layers - 1;
+  model.mixers[1].layers = 1;
+}
+
+/// Reads what corrects the tokens of a block one after another: the Markov head of DSpark (its confidence
+/// head hardly counts), or the GRU of Domino with a projection to the vocabulary.
+void add_corrections(Transformer& model, const ModelKeys& keys, const ModelKeys& inner) {
+  const double vocab = model.vocab;
+  const auto number = [&](const char* key) {
+    return double(inner.has(key) ? inner.required({key}) : keys.required({key}));
+  };
+  const std::string projector = inner.text("projector_type");
+  if (projector == "domino") {
+    const double gru = number("gru_hidden_dim");
+    const double rank = number("emb_dim");
+    model.head = HeadKind::domino;
+    model.correction = 3 * gru * (model.hidden + gru) + rank * (model.hidden + gru + vocab);
+    model.stored_correction = model.correction;
+    inner.has("pure_draft_prefix_len");
+    keys.has("emb_dim");
+  } else if (projector == "dspark" || inner.has("markov_rank") || keys.has("markov_rank")) {
+    const double rank = number("markov_rank");
+    model.head = HeadKind::dspark;
+    model.correction = rank * vocab;
+    model.stored_correction = 2 * model.correction;
+    const std::string kind = inner.text("markov_head_type") + keys.text("markov_head_type");
+    if (!kind.empty() && kind != "vanilla")
+      inner.refuse("markov_head_type", fmt::format("\"{}\"; vanilla is known; {}", kind, way_out));
+  } else if (!projector.empty()) {
+    inner.refuse("projector_type",
+                 fmt::format("\"{}\"; known are dspark and domino; {}", projector, way_out));
+  }
+  for (const ModelKeys* object : {&keys, &inner}) {
+    for (const char* harmless : {"projector_type", "attention_mode", "confidence_head_alpha", "mask_token_id",
+                                 "confidence_head_with_markov", "enable_confidence_head"})
+      object->has(harmless);
+  }
 }
 
 /// The first heads have the keys of dflash_config beside it, like block_size.
@@ -44,7 +97,18 @@ void add_dflash(Transformer& model, const ModelKeys& keys) {
     keys.refuse("draft_vocab_size", "a DFlash head with outputs of its own is not known; give --c");
   model.fused = static_cast<int>(of_states.object["target_layer_ids"].size()) * model.hidden;
   model.draft_vocab = model.vocab;
-  model.max_drafted = block - 1;
+  add_corrections(model, keys, inner);
+  // Where the first position predicts the next token, too, all positions draft.
+  const bool all = model.head == HeadKind::dspark || inner.flag("shift_label", false);
+  model.max_drafted = all ? block : block - 1;
+  if (nested) inner.refuse_unknown();
+}
+
+/// A head of EAGLE has a layer, and a matrix over the token's embedding and the target's state.
+void add_eagle(Transformer& model) {
+  model.head = HeadKind::eagle;
+  model.fused = 2 * model.hidden;
+  model.draft_vocab = model.vocab;
 }
 
 }  // namespace
@@ -55,11 +119,17 @@ HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer) {
   // The authors of EAGLE-3 publish heads as a Llama of one layer that drafts from a vocabulary of its own.
   const bool one_layer = name == "LlamaForCausalLM" && keys.has("draft_vocab_size") &&
                          layer.dimension({"num_hidden_layers"}) == 1;
-  if (speculators == "eagle3" || (speculators.empty() && (named(name, "eagle3") || one_layer)))
+  if (speculators == "eagle3" || parallel_eagle(keys) ||
+      (speculators.empty() && (named(name, "eagle3") || one_layer)))
     return HeadKind::eagle3;
+  if (speculators == "eagle" || (speculators.empty() && named(name, "ForCausalLMEagle")))
+    return HeadKind::eagle;
   if (named(name, "medusa") || keys.text("model_type") == "medusa" || keys.has("medusa_num_heads"))
     return HeadKind::medusa;
-  if (name == "DFlashDraftModel" || (name.empty() && keys.has("dflash_config"))) return HeadKind::dflash;
+  for (const char* known : {"DFlashDraftModel", "DSparkDraftModel", "DominoDraftModel"}) {
+    if (name == known) return HeadKind::dflash;
+  }
+  if (name.empty() && keys.has("dflash_config")) return HeadKind::dflash;
   const bool other = keys.has("draft_vocab_size") || keys.has("dflash_config") || named(name, "eagle") ||
                      named(name, "dflash") || named(name, "dspark") || named(name, "mtp") ||
                      named(name, "nextn") || named(name, "draftmodel") || !speculators.empty();
@@ -67,7 +137,7 @@ HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer) {
     keys.refuse(
         "architectures",
         fmt::format(
-            "\"{}\" is a draft head whose cost is not known; those of EAGLE-3, Medusa and DFlash are, and by --method mtp the target's own modules; else give --c or measured times",
+            "\"{}\" is a draft head whose cost is not known; those of EAGLE, EAGLE-3, P-EAGLE, Medusa, DFlash, DSpark and Domino are, and by --method mtp the target's own modules; else give --c or measured times",
             speculators.empty() ? name : speculators));
   }
   return HeadKind::none;
@@ -94,7 +164,17 @@ void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const Mo
                           "norm_before_fc", "norm_before_residual", "eagle_config", "speculators_config"})
     keys.has(key);
   if (kind == HeadKind::eagle3) add_eagle3(model, keys, layer);
-  if (kind == HeadKind::dflash) add_dflash(model, keys);
+  if (model.drafts_block()) add_dflash(model, keys);
+  if (kind == HeadKind::eagle) {
+    if (model.layers != 1)
+      layer.refuse("num_hidden_layers", fmt::format("{}; an EAGLE head has 1", model.layers));
+    add_eagle(model);
+  }
+}
+
+Transformer eagle_head(Transformer layer) {
+  add_eagle(layer);
+  return layer;
 }
 
 Transformer fitted_to(Transformer head, const Transformer& target) {
@@ -104,6 +184,11 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
         "{}: /{}: {}; the target {} has {} {}: a head drafts for the target that it was made for",
         head.source, key, own, target.name, of_target, what);
   };
+  if (target.hidden == 0) {
+    if (head.hidden > 0 && head.vocab > 0) return head;
+    throw UsageError("{}: /hidden_size: missing; of the target {} only the number of parameters is known",
+                     head.source, target.name);
+  }
   if (head.head == HeadKind::medusa) {
     if (head.hidden == 0) head.hidden = target.hidden;
     if (head.vocab == 0) head.vocab = target.vocab;
@@ -116,14 +201,21 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
     check("hidden_size", head.hidden, target.hidden, "hidden numbers");
   }
   check("vocab_size", head.vocab, target.vocab, "tokens");
+  if (head.draft_vocab < head.vocab)
+    head.notes.push_back(fmt::format(
+        "{}: it drafts from {} of {} tokens: α is at most the probability p(S) that the target gives to these, whatever the head has learned.",
+        head.source, head.draft_vocab, head.vocab));
   return head;
 }
 
 DraftMethod method_of(HeadKind kind) {
-  return kind == HeadKind::eagle3   ? DraftMethod::eagle3
+  return kind == HeadKind::eagle    ? DraftMethod::eagle
+         : kind == HeadKind::eagle3 ? DraftMethod::eagle3
          : kind == HeadKind::mtp    ? DraftMethod::mtp
          : kind == HeadKind::medusa ? DraftMethod::medusa
          : kind == HeadKind::dflash ? DraftMethod::dflash
+         : kind == HeadKind::dspark ? DraftMethod::dspark
+         : kind == HeadKind::domino ? DraftMethod::domino
                                     : DraftMethod::draft;
 }
 

@@ -1,4 +1,5 @@
-// Reads draft heads from their config.json: EAGLE-3, Medusa and DFlash (HeadKind).
+// Reads draft heads from their config.json: EAGLE, EAGLE-3, P-EAGLE, Medusa, DFlash, DSpark and Domino
+// (HeadKind).
 #pragma once
 
 #include "analysis/cost/roofline.hpp"
@@ -18,12 +19,16 @@ HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer);
 /// them (transformers_utils/configs/medusa.py). Hidden size and vocabulary are 0 if they are the target's.
 Transformer medusa_heads(const ModelKeys& keys);
 
-/// Adds the other parts of an EAGLE-3 or DFlash head to `model`, which holds the layers. Throws UsageError
-/// for missing or wrong keys.
+/// Adds the other parts of an EAGLE, EAGLE-3 or DFlash head to `model`, which holds the layers. Throws
+/// UsageError for missing or wrong keys.
 void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const ModelKeys& layer);
 
+/// Returns the EAGLE head whose one layer is a config's: its authors publish it as a Llama of one layer.
+Transformer eagle_head(Transformer layer);
+
 /// Fills in the sizes that a head takes from its target. Throws UsageError if the head was made for another
-/// hidden size or vocabulary.
+/// hidden size or vocabulary, and notes what a draft vocabulary of reduced size
+/// means for acceptance.
 Transformer fitted_to(Transformer head, const Transformer& target);
 
 /// Returns the method name that servers use for heads of this kind.

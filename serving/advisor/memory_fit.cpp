@@ -10,8 +10,8 @@
 
 namespace speclab {
 
-MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share) {
-  const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
+MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share, double gamma) {
+  const std::optional<DeviceMemory> memory = device_memory(costs, at, share, gamma);
   if (!memory) return {};
   MemoryFit fit{.fits = memory->holds(at.batch)};
   if (memory->largest_batch) fit.max_batch = std::max(*memory->largest_batch, 0.0);
@@ -41,6 +41,27 @@ PlannedBatches planned_batches(const MemoryFit& fit, const CostPair& costs, doub
   const double last = std::min(most, fit.max_batch.value_or(most));
   return {static_cast<int>(std::ceil(known.min_batch)), static_cast<int>(std::min(last, known.max_batch)),
           known.max_batch <= last};
+}
+
+void append_notes(const CostPair& costs, std::vector<std::string>& sentences) {
+  for (const CostModel* cost : {&costs.target, &costs.draft}) {
+    const auto* const roofline = std::get_if<RooflineCost>(cost);
+    if (roofline == nullptr) continue;
+    const Transformer& model = roofline->model;
+    sentences.insert(sentences.end(), model.notes.begin(), model.notes.end());
+    if (model.index_bytes == 0) continue;
+    // The index also lists the modules for multi-token prediction.
+    const Precision& precision = roofline->machine.precision;
+    double counted = weight_bytes(model, precision);
+    if (model.mtp_modules > 0) counted += weight_bytes(mtp_drafter(model), precision);
+    const double more = model.index_bytes / counted - 1;
+    constexpr double said = 0.02;
+    if (std::abs(more) <= said) continue;
+    sentences.push_back(fmt::format(
+        "{}: the index lists {:.4g} GB of weights, {:.3g}% {} than the {:.4g} GB that follow from the config. Memory is planned by the index, times by the config.",
+        model.source, model.index_bytes / 1e9, 100 * std::abs(more), more > 0 ? "more" : "less",
+        counted / 1e9));
+  }
 }
 
 std::string hypothetical_text(const std::string& reason) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/cost/cost_model.hpp"
 
@@ -14,8 +15,8 @@ struct MemoryFit {
   std::optional<double> max_batch = {};         ///< the largest that fits, 0 for none; empty: any, or unknown
 };
 
-/// Returns the fit if the fraction `share` of memory may be used.
-MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share);
+/// Returns the fit if the fraction `share` of memory may be used and rounds draft `gamma` tokens.
+MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share, double gamma);
 
 /// The batches to plan for.
 struct PlannedBatches {
@@ -27,6 +28,10 @@ struct PlannedBatches {
 /// memory and at which times are known. Returns none if costs do not depend on the batch, or are measured at
 /// one batch only.
 PlannedBatches planned_batches(const MemoryFit& fit, const CostPair& costs, double asked, int max_batch);
+
+/// Adds sentences about what was assumed of the models, or left out, and about weights whose bytes by the
+/// checkpoint's index are not those that their shapes give.
+void append_notes(const CostPair& costs, std::vector<std::string>& sentences);
 
 /// Returns a warning to print above numbers that need more memory than there is.
 std::string hypothetical_text(const std::string& reason);

@@ -4,13 +4,15 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string_view>
+#include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "serving/advisor/head_config.hpp"
-#include "serving/advisor/layer_kinds.hpp"
+#include "serving/advisor/layer_experts.hpp"
+#include "serving/advisor/layer_mixers.hpp"
+#include "serving/advisor/model_families.hpp"
 #include "serving/advisor/stored_numbers.hpp"
 
 namespace speclab {
@@ -19,84 +21,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Model types whose feed-forward blocks have two matrices, and types that share one matrix between input and
-/// output unless the config says otherwise, by the defaults of Hugging Face Transformers.
-const std::set<std::string> plain_types{"gpt2",   "gpt_neo", "gpt_neox",    "gptj",       "opt", "bloom",
-                                        "falcon", "phi",     "gpt_bigcode", "starcoder2", "mpt", "codegen"};
-const std::set<std::string> tied_types{"gpt2",  "gpt_neo", "opt",    "bloom",       "falcon", "gpt_bigcode",
-                                       "gemma", "gemma2",  "gemma3", "gemma3_text", "t5",     "mpt"};
-
-/// Types whose feed-forward blocks have three matrices.
-const std::set<std::string> gated_types{"llama",
-                                        "mistral",
-                                        "mixtral",
-                                        "qwen2",
-                                        "qwen2_moe",
-                                        "qwen3",
-                                        "qwen3_moe",
-                                        "qwen3_vl_text",
-                                        "qwen3_vl_moe_text",
-                                        "qwen2_vl",
-                                        "qwen2_vl_text",
-                                        "qwen2_5_vl",
-                                        "qwen2_5_vl_text",
-                                        "gemma",
-                                        "gemma2",
-                                        "gemma3",
-                                        "gemma3_text",
-                                        "gemma3n_text",
-                                        "cohere",
-                                        "cohere2",
-                                        "phi3",
-                                        "phimoe",
-                                        "deepseek_v2",
-                                        "deepseek_v3",
-                                        "kimi_k2",
-                                        "glm",
-                                        "glm4",
-                                        "glm4_moe",
-                                        "gpt_oss",
-                                        "minimax_m2",
-                                        "mimo",
-                                        "olmo",
-                                        "olmo2",
-                                        "olmoe",
-                                        "granite",
-                                        "granitemoe",
-                                        "exaone4",
-                                        "internlm2",
-                                        "stablelm",
-                                        "smollm3",
-                                        "llama4_text",
-                                        "seed_oss",
-                                        "medusa"};
-
-/// Returns whether feed-forward blocks have three matrices. For a model type that is not known the activation
-/// decides: models with SiLU have a gate, those with squared ReLU have none. A head without activation is a
-/// Llama layer. Throws UsageError for others.
-bool has_gate(const ModelKeys& keys, const std::string& type, bool head) {
+/// Returns the family of a config, or that of Llama, by whose keys a model of unknown type is counted; a note
+/// then says so. Throws UsageError if its feed-forward blocks may have two matrices or three.
+ModelFamily family_for(Transformer& model, const ModelKeys& outer, const ModelKeys& keys, bool head) {
+  if (const ModelFamily* const found = family_of(outer, keys)) return *found;
+  const std::string type = keys.text("model_type");
   std::string activation = keys.text("hidden_act");
   for (const char* key : {"hidden_activation", "mlp_hidden_act"}) {
     if (const std::string other = keys.text(key); !other.empty()) activation = other;
   }
-  if (type == "t5") return keys.text("feed_forward_proj").starts_with("gated");
-  if (plain_types.contains(type) || activation == "relu2") return false;
-  if (gated_types.contains(type) || activation == "silu" || (head && activation.empty())) return true;
-  keys.refuse(
-      "model_type",
-      fmt::format(
-          "\"{}\" is not known, nor is \"{}\" as its activation, so that its feed-forward blocks may have two matrices or three; give --c or measured times (--target-times, --draft-times)",
-          type, activation));
-}
-
-void add_latent_attention(Transformer& model, const ModelKeys& keys) {
-  model.latent.rank = keys.dimension({"kv_lora_rank"}).value_or(0);
-  if (model.latent.rank == 0) return;
-  keys.has("qk_head_dim");  // the sum of the two below
-  model.latent.query_rank = keys.dimension({"q_lora_rank"}).value_or(0);
-  model.latent.plain = keys.required({"qk_nope_head_dim"});
-  model.latent.rotary = keys.required({"qk_rope_head_dim"});
-  model.latent.value = keys.required({"v_head_dim"});
+  ModelFamily family{.name = "unknown", .types = {}, .gated = activation != "relu2", .witness = ""};
+  if (head && activation.empty()) return family;
+  if (activation != "silu" && activation != "relu2") {
+    keys.refuse(
+        "model_type",
+        fmt::format(
+            "\"{}\" is not known, nor is \"{}\" as its activation, so that its feed-forward blocks may have two matrices or three; {}",
+            type, activation, way_out));
+  }
+  model.notes.push_back(fmt::format(
+      "{}: {}/model_type \"{}\" is not known: its weights and cache are counted by the keys that it shares with known models, and are wrong if its code does what no key says. To be sure, {}.",
+      keys.file, keys.within, type, way_out));
+  return family;
 }
 
 /// Returns the key of the object that describes the language model: the text part of a model with several
@@ -132,28 +78,38 @@ Json json_of(const std::string& file) {
   return whole;
 }
 
-/// Returns the numbers that ModelOpt states in a file of its own beside the config.json, if there is one.
-std::optional<StoredNumbers> stored_beside(const std::string& config) {
-  const std::string file = (fs::path(config).parent_path() / "hf_quant_config.json").string();
-  if (!fs::exists(file)) return std::nullopt;
+/// Returns the bytes of all weights by the index beside a config.json; 0 without an index.
+double indexed_bytes(const std::string& config) {
+  const std::string file = (fs::path(config).parent_path() / "model.safetensors.index.json").string();
+  if (fs::path(config).filename() != "config.json" || !fs::exists(file)) return 0;
   const Json whole = json_of(file);
-  return stored_numbers({whole, file}, "quantization");
+  const Json& bytes = whole.value("/metadata/total_size"_json_pointer, Json());
+  if (!bytes.is_number() || bytes.get<double>() <= 0)
+    throw UsageError(file + ": /metadata/total_size: missing; expected the bytes of all weights");
+  return bytes.get<double>();
 }
 
 /// Adds the sizes of layers and vocabulary, which every model has.
-void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer, bool head) {
-  const std::string type = keys.text("model_type");
+void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer, const ModelFamily& family) {
   const bool encoder = outer.flag("is_encoder_decoder", false);
   if (encoder) model.encoder_layers = keys.required({"num_layers", "encoder_layers"});
   model.layers =
       encoder && keys.has("num_decoder_layers")
           ? keys.required({"num_decoder_layers"})
-          : keys.required({"num_hidden_layers", "num_decoder_layers", "n_layer", "n_layers", "num_layers"});
+          : keys.dimension({"num_hidden_layers", "num_decoder_layers", "n_layer", "n_layers", "num_layers"})
+                .value_or(0);
+  if (const auto blocks = static_cast<int>(block_pattern(keys, family).size()); blocks > 0) {
+    if (model.layers > 0 && model.layers != blocks)
+      keys.refuse("num_hidden_layers", fmt::format("{}, but the pattern has {}", model.layers, blocks));
+    model.layers = blocks;
+  }
+  if (model.layers == 0) keys.required({"num_hidden_layers"});
   model.hidden = keys.required({"hidden_size", "d_model", "n_embd"});
   model.heads = keys.required({"num_attention_heads", "num_heads", "n_head", "n_heads"});
   model.kv_heads = keys.dimension({"num_key_value_heads", "num_kv_heads"})
                        .value_or(keys.flag("multi_query", false) ? 1 : model.heads);
-  model.head_size = keys.dimension({"head_dim", "d_kv"}).value_or(model.hidden / model.heads);
+  model.head_size =
+      keys.dimension({"head_dim", "d_kv", "attention_head_dim"}).value_or(model.hidden / model.heads);
   model.feed_forward =
       keys.dimension({"intermediate_size", "d_ff", "n_inner", "ffn_dim"}).value_or(4 * model.hidden);
   model.vocab = keys.required({"vocab_size"});
@@ -161,9 +117,8 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
     throw UsageError("{}: /num_key_value_heads: {}; expected 1 to {}", keys.file, model.kv_heads,
                      model.heads);
   }
-  model.gated = has_gate(keys, type, head);
-  model.tied =
-      keys.flag("tie_word_embeddings", outer.flag("tie_word_embeddings", tied_types.count(type) > 0));
+  model.gated = family.gated.value_or(keys.text("feed_forward_proj").starts_with("gated"));
+  model.tied = keys.flag("tie_word_embeddings", outer.flag("tie_word_embeddings", family.tied));
 }
 
 /// Adds modules for multi-token prediction. The keys are those of DeepSeek-V3, GLM-4.5 and MiMo; of Qwen3.5;
@@ -174,6 +129,21 @@ void add_modules(Transformer& model, const ModelKeys& keys) {
   if (const int layers = keys.dimension({"mtp_transformer_layers"}).value_or(1); layers != 1)
     keys.refuse("mtp_transformer_layers", fmt::format("{}; modules of one layer are known", layers));
   keys.flag("use_mtp", true);
+  // A module of Nemotron-3 is one attention and one block of experts, as its last layers are.
+  if (const std::string pattern = keys.text("mtp_hybrid_override_pattern");
+      !pattern.empty() && pattern != "*E")
+    keys.refuse("mtp_hybrid_override_pattern", fmt::format("\"{}\"; modules of \"*E\" are known", pattern));
+  if (const auto blocks = keys.texts("mtp_layers_block_type");
+      !blocks.empty() && blocks != std::vector<std::string>{"attention", "moe"})
+    keys.refuse("mtp_layers_block_type", "modules of attention and moe are known");
+}
+
+/// Reads keys that a model has besides its language model, and says what is not counted.
+void check_outer(Transformer& model, const ModelKeys& outer, const char* part) {
+  for (const char* key : {part, "model_type", "architectures", "quantization_config"}) outer.has(key);
+  outer.refuse_unknown();
+  if (outer.has("vision_config") || outer.has("audio_config"))
+    model.notes.push_back(outer.file + ": only the language model is counted, neither vision nor audio.");
 }
 
 }  // namespace
@@ -184,32 +154,50 @@ bool is_model_config(const std::string& name) {
 }
 
 Transformer model_from_config(const std::string& name) {
-  const std::string file = name.ends_with(".json") ? name : (fs::path(name) / "config.json").string();
+  const fs::path path = name;
+  const bool folder = !name.ends_with(".json");
+  const bool index = name.ends_with(".index.json");
+  const std::string file =
+      folder || index ? ((folder ? path : path.parent_path()) / "config.json").string() : name;
   const Json whole = json_of(file);
+  // ModelOpt states the numbers of weights in a file of its own.
+  const std::string beside = (fs::path(file).parent_path() / "hf_quant_config.json").string();
+  Transformer model = fs::exists(beside) ? model_from_json(whole, file, {json_of(beside), beside})
+                                         : model_from_json(whole, file);
+  // Servers also accept the folder.
+  if (model.repository.empty()) model.repository = fs::path(file).parent_path().string();
+  if (model.repository.empty()) model.repository = ".";
+  model.name = model.repository;
+  if (model.head == HeadKind::medusa) return model;
+  model.index_bytes = indexed_bytes(file);
+  return model;
+}
+
+Transformer model_from_json(const Json& whole, const std::string& file, const QuantizationFile& beside) {
   const ModelKeys outer{whole, file};
   const char* const part = nested_part(outer);
   const ModelKeys keys = *part == '\0' ? outer : ModelKeys{whole[part], file, std::string("/") + part};
   const HeadKind head = head_kind(outer, keys);
   Transformer model = head == HeadKind::medusa ? medusa_heads(keys) : Transformer{};
   model.repository = outer.text("_name_or_path");
-  // Servers also accept the folder.
-  if (model.repository.empty()) model.repository = fs::path(file).parent_path().string();
-  if (model.repository.empty()) model.repository = ".";
-  model.name = model.repository;
   model.source = file;
   if (head == HeadKind::medusa) return model;
-  add_sizes(model, keys, outer, head != HeadKind::none);
+  const ModelFamily family = family_for(model, outer, keys, head != HeadKind::none);
+  add_sizes(model, keys, outer, family);
   add_modules(model, keys);
-  add_experts(model, keys);
-  add_latent_attention(model, keys);
-  add_windows(model, keys);
-  const StoredNumbers stored = stored_beside(file).value_or(
-      stored_numbers(outer.has("quantization_config") ? outer : keys, "quantization_config"));
-  model.stored_weights = stored.weights;
-  model.eight_bit_cache = stored.eight_bit_cache;
+  add_experts(model, keys, family);
+  add_mixers(model, keys, family, (head == HeadKind::eagle3 ? 2 : 1) * model.hidden);
   add_head(model, head, outer, keys);
-  keys.has("architectures");
+  const std::string blocks = block_pattern(keys, family);
+  const bool within = keys.has("quantization_config");
+  if (!beside.file.empty()) {
+    add_stored(model, {beside.whole, beside.file}, "quantization", blocks);
+  } else {
+    add_stored(model, within ? keys : outer, "quantization_config", blocks);
+  }
+  if (keys.text("expert_dtype") == "fp4" && model.stored) model.stored->experts = mxfp4_bytes;
   keys.refuse_unknown();
+  if (*part != '\0') check_outer(model, outer, part);
   return model;
 }
 

@@ -13,6 +13,10 @@
 
 namespace speclab {
 
+/// The end of a sentence that refuses a model: what to give instead.
+constexpr const char* way_out =
+    "give --parameters total,active and --kv-bytes-per-token, or --c, or measured times (--target-times, --draft-times)";
+
 /// An object in a config.json, with the file and its place in the file for errors: "" or "/dflash_config".
 /// Every function notes the keys that it was asked for, so that keys which nothing reads can be refused.
 struct ModelKeys {
@@ -29,14 +33,17 @@ struct ModelKeys {
   /// unless it is an integer above 0.
   int required(std::initializer_list<const char*> keys) const;
   bool flag(const char* key, bool otherwise) const;
-  /// Returns a list of one entry per layer, or of layers, or of other values; empty if it is missing or null.
-  /// Throws UsageError for another type, or for entries of another type.
-  std::vector<int> numbers(const char* key) const;
-  std::vector<std::string> texts(const char* key) const;
+  /// Returns a list; empty if it is missing or null. Throws UsageError for another type, for entries of
+  /// another type, and unless a list that is not empty has an entry for each of `layers` layers (0: any
+  /// number).
+  std::vector<int> numbers(const char* key, int layers = 0) const;
+  std::vector<std::string> texts(const char* key, int layers = 0) const;
   /// Returns a text; "" if the value is no text.
   std::string text(const char* key) const;
   /// Returns the architecture ("LlamaForCausalLMEagle3"); empty unless there is exactly one.
   std::string architecture() const;
+  /// Returns the object at a key; empty if it is missing or null. Throws UsageError for another type.
+  std::optional<ModelKeys> within_object(const char* key) const;
   /// Throws UsageError for the first key that was not asked for, unless it is known to change neither
   /// parameters nor attention nor cache, or its value is null, false, 0 or empty.
   void refuse_unknown() const;

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -23,29 +25,62 @@ constexpr double micro = 1e-6;
 /// Returns the numbers in which a model is stored: those of its config.json, or else those of `dtype`.
 /// Throws ConfigError where both are given and differ.
 Precision stored_as(const Transformer& model, const PairCosts& costs, const std::string& path) {
-  const std::string& own = model.stored_weights;
-  const std::string where = path + "/dtype";
-  if (own == "mixed" && costs.dtype.empty()) {
-    throw ConfigError(
-        where,
-        "{}: /quantization_config: some weights have 4 bits, others 16; give int4 to count all with 4 bits, or measured times",
-        model.source);
+  if (model.stored && !costs.dtype.empty() && costs.dtype != model.stored_as) {
+    throw ConfigError(path + "/dtype", "{}: /quantization_config of {} says {}; leave dtype out", costs.dtype,
+                      model.source, model.stored_as);
   }
-  if (!own.empty() && own != "mixed" && !costs.dtype.empty() && costs.dtype != own) {
-    throw ConfigError(where, "{}: /quantization_config of {} says {}; leave dtype out", costs.dtype,
-                      model.source, own);
-  }
-  Precision precision = precision_named(!costs.dtype.empty() ? costs.dtype
-                                        : own.empty()        ? "bf16"
-                                                             : own,
-                                        where);
-  if (model.eight_bit_cache) precision.cache_bytes = 1;
+  Precision precision = precision_named(costs.dtype.empty() ? "bf16" : costs.dtype, path + "/dtype");
+  if (model.stored) precision.arithmetic_bits = model.arithmetic_bits;
+  precision.cache_bytes = model.eight_bit_cache ? 1 : 2;
+  if (!costs.cache_dtype.empty())
+    precision.cache_bytes = precision_named(costs.cache_dtype, path + "/cache_dtype").weight_bytes;
   return precision;
+}
+
+/// Reads a number of parameters: 30.5e9, 30.5B, 800M or 1.6T.
+double parameters_in(std::string text, const std::string& whole, const std::string& path) {
+  double unit = 1;
+  if (!text.empty()) {
+    const std::size_t at = std::string_view("KMBT").find(static_cast<char>(std::toupper(text.back())));
+    if (at != std::string_view::npos) {
+      unit = std::pow(1e3, static_cast<double>(at) + 1);
+      text.pop_back();
+    }
+  }
+  const auto number = number_in(text);
+  if (!number || !(*number > 0))
+    throw ConfigError(
+        path, "\"{}\"; expected total or total,active numbers of parameters, such as 30.5B,3.3B", whole);
+  return *number * unit;
+}
+
+/// Returns a target of which only sizes are stated. Its layers are not known, so that they add no overhead.
+Transformer stated_model(const PairCosts& costs, const std::string& path) {
+  const std::string at = path + "/parameters";
+  const std::string& text = costs.parameters;
+  const std::size_t comma = text.find(',');
+  Transformer model{.name = costs.target};
+  model.published = parameters_in(text.substr(0, comma), text, at);
+  if (comma != std::string::npos) model.published_active = parameters_in(text.substr(comma + 1), text, at);
+  if (model.published_active > model.published)
+    throw ConfigError(at, "\"{}\": a token multiplies more than all parameters", text);
+  if (!costs.kv_bytes_per_token)
+    throw ConfigError(path + "/kv_bytes_per_token", "missing beside parameters; 0: without a cache");
+  Mixer cache;
+  cache.layers = 1;
+  cache.parts = costs.devices;
+  cache.kept = *costs.kv_bytes_per_token;
+  model.mixers = {cache};
+  model.source = "--parameters";
+  model.notes.push_back(
+      "The target is known by --parameters alone: its runs have no overhead for layers and no arithmetic of attention, and each further token touches parameters as if each were used at random.");
+  return model;
 }
 
 Machine machine_of(const PairCosts& costs, const std::string& path) {
   Machine machine;
   machine.device = device_named(costs.device, path + "/device");
+  machine.states = costs.recurrent_states.value_or(0);
   machine.devices = costs.devices;
   machine.bandwidth_efficiency = costs.bandwidth_efficiency;
   machine.flops_efficiency = costs.flops_efficiency;
@@ -83,8 +118,11 @@ MeasuredCost times_of(const std::string& file) {
 }
 
 const char* words(HeadKind kind) {
-  return kind == HeadKind::eagle3   ? "an EAGLE-3 head"
+  return kind == HeadKind::eagle    ? "an EAGLE head"
+         : kind == HeadKind::eagle3 ? "an EAGLE-3 head"
          : kind == HeadKind::medusa ? "Medusa heads"
+         : kind == HeadKind::dspark ? "a DSpark head"
+         : kind == HeadKind::domino ? "a Domino head"
                                     : "a DFlash head";
 }
 
@@ -93,6 +131,15 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
                         PlannedPair& pair) {
   Transformer model = model_named(costs.draft, path + "/draft");
   if (!model.repository.empty()) pair.draft = model.repository;
+  if (!model.is_head() && model.layers == 1 && model.hidden == target.hidden) {
+    if (!costs.method) {
+      throw ConfigError(
+          path + "/method",
+          "missing: {} has one layer of the target's width: give eagle if it is an EAGLE head, or draft if it is a model",
+          model.source);
+    }
+    if (*costs.method == DraftMethod::eagle) model = eagle_head(model);
+  }
   if (model.is_head()) {
     const DraftMethod method = method_of(model.head);
     if (costs.method && *costs.method != method) {
@@ -123,22 +170,26 @@ Transformer own_modules(const Transformer& target, const std::string& path) {
 
 /// Sets the costs of two models on a device. A draft with a given c has no roofline.
 void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& pair) {
-  Transformer target = model_named(costs.target, path + "/target");
+  const bool stated = !costs.parameters.empty();
+  if (!stated && costs.kv_bytes_per_token)
+    throw ConfigError(path + "/kv_bytes_per_token", "only parameters need it; leave it out");
+  Transformer target = stated ? stated_model(costs, path) : model_named(costs.target, path + "/target");
   Machine machine = machine_of(costs, path);
   machine.precision = stored_as(target, costs, path);
+  if (stated) machine.precision.cache_bytes = 1;  // the cache is stated in bytes
   if (costs.routing_exponent) target.routing_exponent = *costs.routing_exponent;
   if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, not a model", target.name);
   pair.target = target.repository.empty() ? target.name : target.repository;
   pair.costs.target = RooflineCost{machine, target};
   pair.cost_from = "roofline";
-  bool experts = target.experts > 1;
+  bool experts = target.experts > 1 || target.published_active > 0;
   const bool own = costs.draft.empty() && !costs.c && pair.method == DraftMethod::mtp;
   if (!costs.draft.empty() || own) {
     Machine of_draft = machine;
     if (costs.draft_devices) of_draft.devices = *costs.draft_devices;
     Transformer draft = own ? own_modules(target, path) : named_draft(costs, path, target, pair);
     draft.routing_exponent = target.routing_exponent;
-    if (!own) of_draft.precision = stored_as(draft, costs, path);
+    of_draft.precision = stored_as(draft, costs, path);
     experts = experts || draft.experts > 1;
     pair.costs.draft = RooflineCost{of_draft, draft};
   }
@@ -157,13 +208,24 @@ std::vector<Field> all_fields() {
       field("draft_times", &C::draft_times, input_file(),
             "File of measured times of the draft: CSV tokens,batch,ms."),
       field("target", &C::target, text(), "Target model: a preset or the path of a config.json."),
-      field("device", &C::device, text(), "Device: a preset (speclab plan list devices)."),
+      field(
+          "parameters", &C::parameters, text(),
+          "Parameters of a target that no config.json describes: total, or total,active, such as 30.5B,3.3B."),
+      field("kv_bytes_per_token", &C::kv_bytes_per_token, number(0, 1e12),
+            "Bytes that its cache stores for each token, in all layers."),
+      field("device", &C::device, text(), "Device: a preset (speclab plan list devices), or a .json file."),
       integer_field("devices", &C::devices, 1, 1024, "Devices that run the target, in tensor parallel."),
       integer_field("draft_devices", &C::draft_devices, 1, 1024,
                     "Devices that run the draft (default: as many as the target)."),
       field(
           "dtype", &C::dtype, text(),
-          "Numbers of the weights: bf16, fp16, fp8, int8, or int4 (default: as a config.json says, else bf16)."),
+          "Numbers of the weights: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
+      field(
+          "cache_dtype", &C::cache_dtype, text(),
+          "Numbers of the cache: bf16, fp8, or another of these (default: as a config.json says, else bf16)."),
+      integer_field(
+          "recurrent_states", &C::recurrent_states, 1, 1024,
+          "States that a model with linear attention keeps for each sequence (default: 1 + γ; 1 if a server replays drafts)."),
       field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
             "Reachable share of the memory bandwidth (assumed)."),
       field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),
@@ -185,8 +247,10 @@ std::vector<Field> all_fields() {
                                  {"eagle3", DraftMethod::eagle3},
                                  {"mtp", DraftMethod::mtp},
                                  {"medusa", DraftMethod::medusa},
-                                 {"dflash", DraftMethod::dflash}}),
-            "Drafting method: draft, ngram, eagle, eagle3, mtp, medusa or dflash.")};
+                                 {"dflash", DraftMethod::dflash},
+                                 {"dspark", DraftMethod::dspark},
+                                 {"domino", DraftMethod::domino}}),
+            "Drafting method: draft, ngram, eagle, eagle3, mtp, medusa, dflash, dspark or domino.")};
 }
 
 /// Returns the fields whose name is in the list; those in `needed` are required.
@@ -208,7 +272,8 @@ const Typed<PairCosts>& pair_costs_type() {
 const Typed<PairCosts>& pair_costs_type(CostForm form) {
   static const auto models =
       object<PairCosts>("models on a device", "Two models on a device, by the roofline.",
-                        some_fields({"c", "draft", "target", "device", "devices", "draft_devices", "dtype",
+                        some_fields({"c", "draft", "target", "parameters", "kv_bytes_per_token", "device",
+                                     "devices", "draft_devices", "dtype", "cache_dtype", "recurrent_states",
                                      "bandwidth_efficiency", "flops_efficiency", "run_overhead_us",
                                      "layer_overhead_us", "reduce_latency_us", "routing_exponent", "method"},
                                     {"target", "device"}));

@@ -15,8 +15,12 @@ namespace speclab {
 struct PairCosts {
   std::string target;  ///< preset, or config.json
   std::string draft;
+  std::string parameters;  ///< total or total,active of a target without a known shape
+  std::optional<double> kv_bytes_per_token;
   std::string device;
-  std::string dtype;  ///< empty: as the model's config.json says, or else bf16
+  std::string dtype;        ///< empty: as the model's config.json says, or else bf16
+  std::string cache_dtype;  ///< the same for the cache
+  std::optional<int> recurrent_states;
   int devices = 1;
   std::optional<int> draft_devices;
   std::optional<double> routing_exponent;

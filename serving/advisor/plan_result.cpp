@@ -39,8 +39,8 @@ SPECLAB_RESULT(LogMeans, "log of means", format, rounds, drafted, accepted, line
 SPECLAB_RESULT(LogFindings, "log", format, rounds, examined, accepted, alpha_by_stretches, positions_alike,
                rounds_independent, iid_rejected, positions, metrics, other_choice);
 SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, min_speedup);
-SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, cache_per_sequence, usable,
-               largest_batch);
+SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, counted_weights, cache_per_sequence,
+               state_per_sequence, usable, largest_batch);
 SPECLAB_RESULT(PlainAndSpeculative, "per token", plain, speculative);
 SPECLAB_RESULT(DeviceFindings, "device", name, devices, source, plain_ms, draft_ms, verify_ms,
                plain_tokens_per_second, speculative_tokens_per_second, compute_bound, intensity, balance,

@@ -139,6 +139,10 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
   const double weights = memory.target_weights + memory.draft_weights.value_or(0);
   out += plan_line("memory", "{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
                    weights / giga, memory.cache_per_sequence / giga, memory.usable / giga);
+  if (memory.state_per_sequence) {
+    out += plan_line("recurrent states", "{:.4g} GB a sequence of that, at the best γ (--recurrent-states)",
+                     *memory.state_per_sequence / giga);
+  }
   if (memory.largest_batch) {
     const double fits = *memory.largest_batch;
     out += plan_line("largest batch",

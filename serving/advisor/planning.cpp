@@ -168,7 +168,7 @@ void add_device(const CostPair& costs, const PlanSettings& settings, const Curve
                 DrafterPlan& plan) {
   plan.device = device_speed(costs, settings.at, settings.memory_share, plan.best.gamma,
                              plan.best.tokens_per_target_step);
-  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
+  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share, plan.best.gamma);
   const PlannedBatches batches = planned_batches(plan, costs, settings.at.batch, settings.max_batch);
   if (batches.last < batches.first) return;
   plan.batches_measured = batches.measured;
@@ -276,6 +276,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   add_bounds(bounds, drafter.costs, curves, plan);
   add_device(drafter.costs, settings, curves, plan);
   if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
+  append_notes(drafter.costs, plan.warnings);
   if (drafter.acceptance.longest_logged > 0 && drafter.max_drafted != plan.best.gamma)
     add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
   plan.advice =

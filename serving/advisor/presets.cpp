@@ -1,27 +1,91 @@
-#include "serving/advisor/presets.hpp"
+// Presets are data: devices.json and models.json. A model is a config.json as its repository publishes it, or
+// the number of its parameters alone.
 
-#include <fmt/format.h>
+#include "serving/advisor/presets.hpp"
 
 #include <boost/algorithm/string/case_conv.hpp>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/base/format/result_fields.hpp"
-#include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/table.hpp"
-#include "serving/advisor/log_format.hpp"
 #include "serving/advisor/model_config.hpp"
-#include "serving/advisor/server_settings.hpp"
+#include "serving/advisor/stored_numbers.hpp"
 
 namespace speclab {
 
+extern const std::string_view devices_json;
+extern const std::string_view models_json;
+
 namespace {
 
-/// Searchable lists are printed in full.
-constexpr std::size_t whole_table = 0;
-constexpr double tera = 1e12;
+/// A device in the units of data sheets.
+struct DeviceSheet {
+  std::string name;
+  double tflops_16bit = 0, tflops_8bit = 0, tflops_4bit = 0;
+  double gb_per_s = 0, gb = 0, link_gb_per_s = 0, watts = 0;
+  std::string source;
+};
+
+const Typed<DeviceSheet>& device_sheet() {
+  using S = DeviceSheet;
+  constexpr double most = 1e9;
+  const auto needed = [](Field field) {
+    field.required = true;
+    return field;
+  };
+  static const auto type =
+      object<S>("device", "A device, by its data sheet.",
+                {needed(field("name", &S::name, text(), "Its name.")),
+                 needed(field("tflops_16bit", &S::tflops_16bit, number_above(0, most),
+                              "Dense matrices in bfloat16 or float16, TFLOP/s.")),
+                 field("tflops_8bit", &S::tflops_8bit, number(0, most), "The same in FP8 or INT8; 0: none."),
+                 field("tflops_4bit", &S::tflops_4bit, number(0, most), "The same in 4-bit floats; 0: none."),
+                 needed(field("gb_per_s", &S::gb_per_s, number_above(0, most),
+                              "Bandwidth of its memory, 10^9 bytes/s.")),
+                 needed(field("gb", &S::gb, number_above(0, most), "Its memory, 10^9 bytes.")),
+                 needed(field("link_gb_per_s", &S::link_gb_per_s, number_above(0, most),
+                              "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
+                 needed(field("watts", &S::watts, number_above(0, most), "Limit of the board's power.")),
+                 field("source", &S::source, text(), "Where the numbers are from.")});
+  return type;
+}
+
+Device device_of(const Json& json, const std::string& path) {
+  constexpr double tera = 1e12;
+  constexpr double giga = 1e9;
+  const DeviceSheet sheet = read(device_sheet(), json, path);
+  return {sheet.name,
+          sheet.tflops_16bit * tera,
+          sheet.tflops_8bit * tera,
+          sheet.tflops_4bit * tera,
+          sheet.gb_per_s * giga,
+          sheet.gb * giga,
+          sheet.link_gb_per_s * giga,
+          sheet.watts,
+          sheet.source};
+}
+
+Transformer model_of(const Json& entry) {
+  const std::string name = entry["name"];
+  Transformer model;
+  if (entry.contains("config")) model = model_from_json(entry["config"], name);
+  model.name = name;
+  model.repository = entry.value("repository", "");
+  model.published = entry.value("parameters", 0.0);
+  model.published_active = entry.value("active_parameters", 0.0);
+  model.source = entry.value("source", "config.json of " + model.repository);
+  return model;
+}
+
+/// Returns the presets of a table, each read by `read_one`.
+template <class Preset>
+std::vector<Preset> presets_in(std::string_view table, Preset (*read_one)(const Json&)) {
+  std::vector<Preset> all;
+  for (const Json& one : Json::parse(table)) all.push_back(read_one(one));
+  return all;
+}
 
 /// Returns the preset with this name, in lower or upper case. `instead` says what else may be given.
 template <class Preset>
@@ -32,23 +96,31 @@ const Preset& named(const std::vector<Preset>& presets, const std::string& name,
   });
 }
 
-/// Numbers that follow from a model's shape.
-struct ModelSize {
-  double parameters = 0;
-  double active_parameters = 0;
-  double cache_bytes_per_token = 0;  ///< for numbers of 16 bits
-};
-
 }  // namespace
 
-SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, bandwidth, memory, link, power, source);
-SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, heads, kv_heads, head_size,
-               feed_forward, vocab, experts, active_experts, encoder_layers, published, source);
-SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
-SPECLAB_RESULT(ModelSize, "size", parameters, active_parameters, cache_bytes_per_token);
+const std::vector<Device>& device_presets() {
+  static const auto all =
+      presets_in<Device>(devices_json, [](const Json& one) { return device_of(one, "/devices"); });
+  return all;
+}
 
-const Device& device_named(const std::string& name, const std::string& path) {
-  return named(device_presets(), name, path, "device ");
+const std::vector<Transformer>& model_presets() {
+  static const auto all = presets_in<Transformer>(models_json, model_of);
+  return all;
+}
+
+const std::vector<NamedPrecision>& precision_presets() {
+  static const std::vector<NamedPrecision> all{
+      {"bf16", {2, 2, 16}},  {"fp16", {2, 2, 16}},           {"fp8", {1, 2, 8}},
+      {"int8", {1, 2, 8}},   {"nvfp4", {nvfp4_bytes, 2, 4}}, {"mxfp4", {mxfp4_bytes, 2, 16}},
+      {"int4", {0.5, 2, 16}}};
+  return all;
+}
+
+Device device_named(const std::string& name, const std::string& path) {
+  if (name.ends_with(".json"))
+    return in_file(name, [&] { return device_of(parse_json(read_text(name)), ""); });
+  return named(device_presets(), name, path, "device ", " (or give a .json file with its numbers)");
 }
 
 Transformer model_named(const std::string& name, const std::string& path) {
@@ -58,105 +130,6 @@ Transformer model_named(const std::string& name, const std::string& path) {
 
 Precision precision_named(const std::string& name, const std::string& path) {
   return named(precision_presets(), name, path, "").precision;
-}
-
-namespace {
-
-template <class T>
-Json json_of(const std::vector<T>& values) {
-  Json all;
-  write(list(described<T>()), values, all);
-  return all;
-}
-
-Json devices_json() { return json_of(device_presets()); }
-
-Json models_json() {
-  Json all = json_of(model_presets());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Transformer& model = model_presets()[i];
-    // Two descriptions write into one object.
-    write(described<ModelSize>(), {parameters(model), active_parameters(model), cache_bytes(model, 1, {})},
-          all[i]);
-  }
-  return all;
-}
-
-Json options_json() { return json_of(server_options()); }
-
-Json logs_json() {
-  Json all = Json::array();
-  for (const LogFormat& format : log_formats()) {
-    all.push_back({{"name", format.name},
-                   {"server", format.server},
-                   {"sentence", format.sentence},
-                   {"source", format.source},
-                   {"sample", format.sample}});
-  }
-  return all;
-}
-
-std::string logs_text() {
-  std::string out = "Formats of logs, in the order in which plan log tries them.\n";
-  for (const LogFormat& format : log_formats()) {
-    out += fmt::format("\n{} ({})\n  {}\n", format.name, format.server, format.sentence);
-    if (*format.source != '\0') out += fmt::format("  source: {}\n", format.source);
-    for (const TextLine& line : lines_of(format.sample, "")) out += "    " + line.text + "\n";
-  }
-  return out;
-}
-
-std::string options_text() {
-  Table table{
-      "options", "", {"server", "option", "version", "source"}, {}, "Options of servers that plans print."};
-  for (const ServerOption& option : server_options()) {
-    table.rows.push_back({text_cell(option.server), text_cell(option.option), text_cell(option.version),
-                          text_cell(option.source)});
-  }
-  return terminal(table, whole_table);
-}
-
-std::string devices_text() {
-  Table table{"devices",
-              "",
-              {"device", "TFLOP/s, 16-bit", "8-bit", "GB/s", "GB", "link GB/s", "W", "source"},
-              {},
-              "Dense rates; the link in one direction."};
-  for (const Device& device : device_presets()) {
-    table.rows.push_back({text_cell(device.name), number_cell(device.flops_16bit / tera),
-                          number_cell(device.flops_8bit / tera), number_cell(device.bandwidth / giga),
-                          number_cell(device.memory / giga), number_cell(device.link / giga),
-                          number_cell(device.power), text_cell(device.source)});
-  }
-  return terminal(table, whole_table);
-}
-
-std::string models_text() {
-  Table table{
-      "models",
-      "",
-      {"model", "parameters, 10^9", "active", "layers", "hidden", "heads", "kv heads", "vocabulary",
-       "cache, KiB a token", "source"},
-      {},
-      "Parameters follow from the shape; the cache has 16 bits. For a model without layers only the size is known."};
-  for (const Transformer& model : model_presets()) {
-    table.rows.push_back({text_cell(model.name), number_cell(parameters(model) / giga),
-                          number_cell(active_parameters(model) / giga), number_cell(model.layers),
-                          number_cell(model.hidden), number_cell(model.heads), number_cell(model.kv_heads),
-                          number_cell(model.vocab), number_cell(cache_bytes(model, 1, {}) / 1024),
-                          text_cell(model.source)});
-  }
-  return terminal(table, whole_table);
-}
-
-}  // namespace
-
-const std::vector<PresetList>& preset_lists() {
-  static const std::vector<PresetList> lists{{"devices", devices_json, devices_text},
-                                             {"models", models_json, models_text},
-                                             {"options", options_json, options_text},
-                                             {"logs", logs_json, logs_text}};
-  return lists;
 }
 
 }  // namespace speclab

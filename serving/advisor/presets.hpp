@@ -1,16 +1,29 @@
-// Finds presets by name, and lists them.
+// Named devices, language models and numbers, with the source of each, and their lists.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "analysis/cost/presets.hpp"
+#include "analysis/cost/roofline.hpp"
 #include "experiments/base/format/json.hpp"
 
 namespace speclab {
 
-/// Returns a preset. Throws ConfigError at `path`, with the nearest name, if there is none.
-const Device& device_named(const std::string& name, const std::string& path);
+/// Returns accelerators, from their vendors' data sheets. Rates are dense; links are for one direction.
+const std::vector<Device>& device_presets();
+/// Returns language models and draft heads, from their published config.json or the paper named.
+const std::vector<Transformer>& model_presets();
+
+struct NamedPrecision {
+  std::string name;
+  Precision precision;
+};
+/// Returns bf16, fp16, fp8, int8, nvfp4, and mxfp4 and int4 (weights only); caches are 16-bit.
+const std::vector<NamedPrecision>& precision_presets();
+
+/// Returns a preset, or the device of a .json file in the form of devices.json. Throws ConfigError at `path`,
+/// with the nearest name, if there is none.
+Device device_named(const std::string& name, const std::string& path);
 /// Returns a preset model, or the model of a config.json or its folder.
 Transformer model_named(const std::string& name, const std::string& path);
 Precision precision_named(const std::string& name, const std::string& path);

@@ -257,7 +257,6 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   plan.sequences = recording.sequences.size();
   plan.confidence = settings.confidence;
   plan.cost_from = pair.cost_from;
-  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
   const Interval alpha = recorded_alpha(recording, recording.sequences, settings.confidence);
   plan.alpha = alpha.estimate;
   if (alpha.bounded()) {
@@ -282,10 +281,13 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   } else {
     add_rounds(plan, recording, rule, costs, settings);
   }
+  const int gamma = plan.optimal_gamma.value_or(0);
+  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share, gamma);
+  append_notes(costs, plan.warnings);
   plan.drafted_in_one_run = drafted_in_one_run(costs, plan.optimal_gamma.value_or(1));
   plan.c = drafting_cost(costs, plan.drafted_in_one_run.value_or(1), settings.at);
-  if (plan.optimal_gamma.value_or(0) > 0 && !plan.fits_reason) {
-    ServedPlan served = served_plan(pair, *plan.optimal_gamma);
+  if (gamma > 0 && !plan.fits_reason) {
+    ServedPlan served = served_plan(pair, gamma);
     for (const RecordedPosition& row : plan.positions) served.accepted.push_back(row.unconditional);
     plan.settings = server_settings(served);
   }

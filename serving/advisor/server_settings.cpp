@@ -25,7 +25,8 @@ extern const std::string_view server_settings_json;
 namespace {
 
 /// Indexed by DraftMethod.
-constexpr std::array method_words{"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash"};
+constexpr std::array method_words{"draft",  "ngram",  "eagle",  "eagle3", "mtp",
+                                  "medusa", "dflash", "dspark", "domino"};
 
 using Texts = std::map<std::string, std::string>;
 
@@ -170,8 +171,8 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
 }  // namespace
 
 DraftRuns draft_runs(DraftMethod method) {
-  return method == DraftMethod::medusa || method == DraftMethod::dflash ? DraftRuns::a_round
-                                                                        : DraftRuns::a_token;
+  // The methods are in the order of the enumeration: those from Medusa on.
+  return method >= DraftMethod::medusa ? DraftRuns::a_round : DraftRuns::a_token;
 }
 
 std::string word_of(DraftMethod method) { return method_words[static_cast<std::size_t>(method)]; }

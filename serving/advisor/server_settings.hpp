@@ -10,8 +10,8 @@
 namespace speclab {
 
 /// The kind of draft: a separate model; n-grams copied from the text; an EAGLE head of either kind; the
-/// target's own multi-token-prediction modules; Medusa heads; a DFlash block.
-enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash };
+/// target's own multi-token-prediction modules; Medusa heads; a block of DFlash, DSpark or Domino.
+enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash, dspark, domino };
 
 /// Returns whether one run drafts all tokens of a round.
 DraftRuns draft_runs(DraftMethod method);

@@ -3,19 +3,20 @@
 
 #include <string>
 
+#include "analysis/cost/roofline.hpp"
 #include "serving/advisor/model_keys.hpp"
 
 namespace speclab {
 
-/// The numbers in which a checkpoint stores a model.
-struct StoredNumbers {
-  std::string
-      weights{};  ///< "fp8", "int8", "int4"; "mixed" for 4-bit floats beside 16-bit weights; "": 16 bits
-  bool eight_bit_cache = false;
-};
+/// Bytes of a 4-bit float with its share of a block's scale: 16 numbers with 8 bits, or 32.
+constexpr double nvfp4_bytes = 0.5 + 1.0 / 16;
+constexpr double mxfp4_bytes = 0.5 + 1.0 / 32;
 
-/// Reads the object `key`, such as quantization_config, in the forms of Transformers (fp8, fbgemm_fp8, gptq,
-/// awq, bitsandbytes, mxfp4), compressed-tensors and ModelOpt. Throws UsageError for another method.
-StoredNumbers stored_numbers(const ModelKeys& keys, const char* key);
+/// Sets in which numbers a checkpoint stores `model`, whose layers are known, from the object `key`, such as
+/// quantization_config, in the forms of Transformers (fp8, fbgemm_fp8, gptq, awq, bitsandbytes, mxfp4),
+/// compressed-tensors and ModelOpt. Lists of modules that stay in 16 bits, or have other numbers, are
+/// averaged over the layers. `blocks` are those of block_pattern. Throws UsageError for another method, and
+/// adds a note for a module that is not known.
+void add_stored(Transformer& model, const ModelKeys& keys, const char* key, const std::string& blocks);
 
 }  // namespace speclab

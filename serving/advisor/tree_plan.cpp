@@ -154,9 +154,11 @@ TreePlan plan_tree(const TreeQuestion& question) {
   plan.cost_from = question.cost_from;
   plan.batch = question.at.batch;
   if (!known_costs(question.costs).measured()) plan.context = question.at.context;
-  static_cast<MemoryFit&>(plan) = memory_fit(question.costs, question.at, question.memory_share);
   const BestTrees best = best_at(search, question, question.at);
   plan.best = row_of(best, static_cast<int>(question.at.batch));
+  static_cast<MemoryFit&>(plan) =
+      memory_fit(question.costs, question.at, question.memory_share, plan.best.nodes);
+  append_notes(question.costs, plan.warnings);
   if (best.tree) {
     plan.parents.assign(best.tree->tree.parents.begin(), best.tree->tree.parents.end());
     const auto more = [](const char* what, int most, const char* option) {

@@ -29,7 +29,8 @@ double of_target(const CostPair& costs, const StepExtras& extras, const StepWork
   double ms = extras.step_ms;
   if (sequences > 0) {
     ms += run_ms(costs.target,
-                 {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences});
+                 {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences,
+                  (work.verified + work.prefilling) / sequences});
   }
   return ms;
 }

@@ -301,8 +301,9 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   const RequestStream stream = load_stream(question);
   const double context = mean_context(stream);
   describe(question, stream, plan);
+  append_notes(question.costs, plan.warnings);
   for (const CostPair& costs : costs_by_device(question)) {
-    const MemoryFit fit = memory_fit(costs, {1, context}, question.memory_share);
+    const MemoryFit fit = memory_fit(costs, {1, context}, question.memory_share, question.max_gamma);
     if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
     if (fit.fits_reason) return plan;
   }

@@ -78,7 +78,8 @@ std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts
   if (!drafts) devices = {{question.costs.target, ConstantCost{0}}};
   std::uint64_t tokens = 0;
   for (const CostPair& costs : devices) {
-    const auto memory = device_memory(costs, {1, context}, question.memory_share);
+    const auto memory = device_memory(costs, {1, context}, question.memory_share,
+                                      drafts ? question.max_gamma : 0);
     if (!memory || !memory->largest_batch) continue;
     const auto held = static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
     tokens = tokens == 0 ? held : std::min(tokens, held);

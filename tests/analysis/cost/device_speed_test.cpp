@@ -5,32 +5,23 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/cost/presets.hpp"
+#include "tests/analysis/cost/shapes.hpp"
 
 using namespace speclab;
 
 namespace {
 
-template <class Preset>
-const Preset& preset_of(const std::vector<Preset>& presets, const std::string& name) {
-  return *std::find_if(presets.begin(), presets.end(), [&](const Preset& one) { return one.name == name; });
-}
-
 CostPair pair_on(int devices) {
-  Machine machine;
-  machine.device = preset_of(device_presets(), "h100-sxm");
-  machine.devices = devices;
-  return {RooflineCost{machine, preset_of(model_presets(), "llama-3.1-70b")},
-          RooflineCost{machine, preset_of(model_presets(), "llama-3.2-1b")}};
+  return {RooflineCost{h100(devices), llama_70b()}, RooflineCost{h100(devices), llama_1b()}};
 }
 
 }  // namespace
 
 TEST_CASE("memory is that of weights and caches, counted apart") {
   const Operation at{4, 2048};
-  const DeviceMemory memory = device_memory(pair_on(4), at, 0.9).value();
-  const Transformer& target = preset_of(model_presets(), "llama-3.1-70b");
-  const Transformer& draft = preset_of(model_presets(), "llama-3.2-1b");
+  const DeviceMemory memory = device_memory(pair_on(4), at, 0.9, 5).value();
+  const Transformer target = llama_70b();
+  const Transformer draft = llama_1b();
   CHECK(memory.weights() == doctest::Approx(2 * (parameters(target) + parameters(draft))));
   // The factors are layers, keys and values, heads, size of a head, two bytes, tokens.
   CHECK(memory.cache_per_sequence == doctest::Approx((80.0 * 2 * 8 * 128 + 16.0 * 2 * 8 * 64) * 2 * 2048));
@@ -40,19 +31,19 @@ TEST_CASE("memory is that of weights and caches, counted apart") {
   CHECK(memory.weights() + (largest + 1) * memory.cache_per_sequence > memory.usable);
   CHECK(memory.holds(largest));
   CHECK_FALSE(memory.holds(largest + 1));
-  CHECK_FALSE(device_memory({ConstantCost{1}, ConstantCost{0.1}}, at, 0.9));
+  CHECK_FALSE(device_memory({ConstantCost{1}, ConstantCost{0.1}}, at, 0.9, 5));
 }
 
 TEST_CASE("the devices that hold a batch hold it, and one fewer does not") {
   for (const double batch : {1.0, 50.0, 391.0, 1000.0, 5000.0}) {
     const Operation at{batch, 1024};
-    const double needed = devices_that_hold(device_memory(pair_on(1), at, 0.9).value(), batch, 1);
+    const double needed = devices_that_hold(device_memory(pair_on(1), at, 0.9, 5).value(), batch, 1);
     // The answer does not depend on the number of devices asked about.
-    CHECK(devices_that_hold(device_memory(pair_on(4), at, 0.9).value(), batch, 4) == needed);
-    CHECK(device_memory(pair_on(static_cast<int>(needed)), at, 0.9)->holds(batch));
-    CHECK_FALSE(device_memory(pair_on(static_cast<int>(needed) - 1), at, 0.9)->holds(batch));
+    CHECK(devices_that_hold(device_memory(pair_on(4), at, 0.9, 5).value(), batch, 4) == needed);
+    CHECK(device_memory(pair_on(static_cast<int>(needed)), at, 0.9, 5)->holds(batch));
+    CHECK_FALSE(device_memory(pair_on(static_cast<int>(needed) - 1), at, 0.9, 5)->holds(batch));
   }
-  const DeviceMemory one = device_memory(pair_on(1), {1, 1024}, 0.9).value();
+  const DeviceMemory one = device_memory(pair_on(1), {1, 1024}, 0.9, 5).value();
   CHECK_FALSE(one.weights_fit());
   CHECK_FALSE(one.holds(1));
 }

@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "analysis/cost/device_speed.hpp"
-#include "analysis/cost/presets.hpp"
 #include "analysis/cost/speedup_curve.hpp"
+#include "tests/analysis/cost/shapes.hpp"
 
 using namespace speclab;
 
 namespace {
-
-Machine h100(int devices) {
-  Machine machine;
-  machine.device = *std::find_if(device_presets().begin(), device_presets().end(),
-                                 [](const Device& one) { return one.name == "h100-sxm"; });
-  machine.devices = devices;
-  return machine;
-}
 
 /// Returns a head small enough to count by hand.
 Transformer tiny(HeadKind kind) {
@@ -81,7 +73,9 @@ Transformer deepseek_v3() {
   model.shared_feed_forward = 2048;
   model.dense_layers = 3;
   model.dense_feed_forward = 18432;
-  model.latent = {.rank = 512, .query_rank = 1536, .plain = 128, .rotary = 64, .value = 128};
+  model.mixers = {latent_attention(
+      7168, 128, {.rank = 512, .query_rank = 1536, .plain = 128, .rotary = 64, .value = 128})};
+  model.mixers[0].layers = 61;
   model.mtp_modules = 1;
   return model;
 }
@@ -106,11 +100,6 @@ Transformer glm_45() {
 
 CostPair on(const Machine& machine, const Transformer& target, const Transformer& head) {
   return {RooflineCost{machine, target}, RooflineCost{machine, head}};
-}
-
-Transformer llama_8b() {
-  return *std::find_if(model_presets().begin(), model_presets().end(),
-                       [](const Transformer& one) { return one.name == "llama-3.1-8b"; });
 }
 
 }  // namespace
@@ -204,7 +193,7 @@ TEST_CASE("an MTP module is stored without what it shares, and reads it in every
   CHECK(work(module, {1, 1, 1000}, {}).flops ==
         doctest::Approx(2 * active_parameters(module) + 1000 * 128 * 2 * (576.0 + 512)));
   const Machine machine = h100(16);
-  const auto memory = device_memory(on(machine, target, module), {1, 4096}, 0.9).value();
+  const auto memory = device_memory(on(machine, target, module), {1, 4096}, 0.9, 5).value();
   CHECK(*memory.draft_weights == 2 * parameters(module));
   // Each device stores latent caches whole.
   CHECK(memory.cache_per_sequence == doctest::Approx(16 * 2.0 * 576 * 62 * 4096));

@@ -62,7 +62,7 @@ TEST_CASE("a DFlash head is read with its block and the states that it reads") {
   CHECK(shape_of(dflash, later).max_drafted == 7);
   const Json windowed = Json::parse(R"({"sliding_window": 2048, "layer_types": ["sliding_attention",
     "sliding_attention", "full_attention", "full_attention", "full_attention"]})");
-  CHECK(shape_of(dflash, windowed).windowed_layers == 2);
+  CHECK(shape_of(dflash, windowed).mixers[0].layers == 2);
   CHECK(method_of(head.head) == DraftMethod::dflash);
 }
 
@@ -122,12 +122,68 @@ TEST_CASE("a head made for another target is refused with file, key and both siz
 }
 
 TEST_CASE("heads whose cost is not known are refused by name") {
-  for (const char* name : {"DFlash2DraftModel", "Qwen3DSparkModel", "MiMoMTPModel",
-                           "DeepseekV3ForCausalLMNextN", "LlamaForCausalLMEagle"}) {
+  for (const char* name :
+       {"DFlash2DraftModel", "Qwen3DSparkModel", "MiMoMTPModel", "DeepseekV3ForCausalLMNextN"}) {
     CAPTURE(name);
     const std::string why = refusal(dflash, {{"architectures", Json::array({name})}});
     CHECK(has(why, std::string("/architectures: \"") + name + "\" is a draft head whose cost is not known"));
   }
+}
+
+TEST_CASE("DSpark and Domino correct each token after the block of DFlash") {
+  const Json markov{{"architectures", {"DSparkDraftModel"}},
+                    {"block_size", 7},
+                    {"dflash_config",
+                     {{"projector_type", "dspark"}, {"markov_rank", 256}, {"markov_head_type", "vanilla"}}}};
+  const Transformer dspark = shape_of(dflash, markov);
+  const Transformer plain = shape_of(dflash);
+  CHECK(dspark.head == HeadKind::dspark);
+  CHECK(method_of(dspark.head) == DraftMethod::dspark);
+  CHECK(dspark.max_drafted == 7);
+  CHECK(parameters(dspark) - parameters(plain) == 2 * 256.0 * 151936);
+  const auto bytes = [](const Transformer& head, double tokens) {
+    return work(head, {tokens, 1, 0}, {}).bytes;
+  };
+  CHECK(bytes(dspark, 5) - bytes(plain, 5) == 5 * 2 * 256.0 * 151936);
+  const Json gru{
+      {"architectures", {"DominoDraftModel"}},
+      {"dflash_config",
+       {{"projector_type", "domino"}, {"emb_dim", 256}, {"gru_hidden_dim", 1024}, {"shift_label", true}}}};
+  const Transformer domino = shape_of(dflash, gru);
+  CHECK(domino.max_drafted == 16);
+  // Three gates over input and state of the GRU, then a projection through 256 numbers to the vocabulary.
+  CHECK(parameters(domino) - parameters(plain) ==
+        3 * 1024.0 * (4096 + 1024) + 256.0 * (4096 + 1024) + 256.0 * 151936);
+  Json other = gru;
+  other["dflash_config"]["projector_type"] = "oracle";
+  CHECK(has(refusal(dflash, other), "/dflash_config/projector_type: \"oracle\""));
+  other = markov;
+  other["dflash_config"]["selector_rank"] = 64;
+  CHECK(has(refusal(dflash, other), "/dflash_config/selector_rank: 64; this key is not known"));
+}
+
+TEST_CASE("EAGLE and P-EAGLE by hand, and the bound of a reduced vocabulary") {
+  const Json layer = Json::parse(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+    "num_hidden_layers": 1, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32,
+    "intermediate_size": 11008, "vocab_size": 32000})");
+  // The layer of Llama-2-7b, and a matrix from 2 x 4096 to 4096; embedding and output are the target's.
+  const double parts = 4 * 4096.0 * 4096 + 3 * 4096.0 * 11008 + 2 * 4096.0 * 4096;
+  CHECK(parameters(eagle_head(shape_of(layer))) == parts);
+  const Transformer named = shape_of(layer, {{"architectures", {"LlamaForCausalLMEagle"}}});
+  CHECK(named.head == HeadKind::eagle);
+  CHECK(parameters(named) == parts);
+  CHECK(active_parameters(named) == parts + 32000.0 * 4096);
+  CHECK(method_of(named.head) == DraftMethod::eagle);
+  // Four layers, the first over embedding and state; one run drafts all.
+  const Transformer parallel = shape_of(
+      layer, {{"architectures", {"PEagleDraftModel"}}, {"num_hidden_layers", 4}, {"draft_vocab_size", 8000}});
+  CHECK(parallel.drafts_in_one_run());
+  const double one = 4 * 4096.0 * 4096 + 3 * 4096.0 * 11008;
+  CHECK(parameters(parallel) == 4 * one + 3 * 4096.0 * 4096 + 3 * 4096.0 * 4096 + 8000.0 * 4096);
+  CHECK(has(refusal(layer, {{"architectures", {"LlamaForCausalLMEagle3"}}, {"num_hidden_layers", 2}}),
+            "/num_hidden_layers: 2; an EAGLE-3 head has 1"));
+  const Transformer fitted = fitted_to(parallel, model_named("llama-2-7b", ""));
+  CHECK(has(fitted.notes.back(), "drafts from 8000 of 32000 tokens: α is at most the probability p(S)"));
 }
 
 TEST_CASE("a target's config.json says which modules for multi-token prediction it has") {

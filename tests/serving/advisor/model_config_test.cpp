@@ -1,13 +1,18 @@
 #include "serving/advisor/model_config.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 
+#include "analysis/cost/device_speed.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/memory_fit.hpp"
+#include "serving/advisor/model_families.hpp"
 #include "serving/advisor/presets.hpp"
 
 using namespace speclab;
@@ -19,6 +24,7 @@ class ModelFolder {
  public:
   explicit ModelFolder(const std::string& text)
       : path_(std::filesystem::temp_directory_path() / "speclab_model_config_test") {
+    std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
     std::ofstream(path_ / "config.json") << text;
   }
@@ -64,7 +70,9 @@ TEST_CASE("a config.json gives the parameters that its checkpoint has") {
     "sliding_window": 512, "layer_types": ["sliding_attention", "full_attention", "sliding_attention",
     "sliding_attention"]}})");
   CHECK(nested.head_size == 32);
-  CHECK(nested.windowed_layers == 3);
+  REQUIRE(nested.mixers.size() == 2);
+  CHECK(nested.mixers[0].layers == 3);
+  CHECK(nested.mixers[0].window == 512);
   CHECK(nested.tied);
 }
 
@@ -110,10 +118,10 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
     }
     return std::string();
   };
-  CHECK(unknown("qwen3-32b")
+  CHECK(unknown("qwen3-33b")
             .starts_with(
-                "/target: unknown model \"qwen3-32b\" (or give the path of a config.json); did you mean"));
-  CHECK(unknown("qwen3-32b").find("t5-small") == std::string::npos);
+                "/target: unknown model \"qwen3-33b\" (or give the path of a config.json); did you mean"));
+  CHECK(unknown("qwen3-33b").find("t5-small") == std::string::npos);
   CHECK(model_named("Llama-3.1-8B", "--target").name == "llama-3.1-8b");
   CHECK(device_named("H100-SXM", "--device").name == "h100-sxm");
   CHECK(is_model_config("some/config.json"));
@@ -280,24 +288,33 @@ TEST_CASE("the number of feed-forward matrices is known, or the model is refused
   CHECK(small_model({}).gated);
   CHECK_FALSE(small_model({{"model_type", "nemotron"}, {"hidden_act", "relu2"}}).gated);
   CHECK_FALSE(small_model({{"model_type", "starcoder2"}, {"hidden_act", "gelu"}}).gated);
+  // A model of unknown type is counted by its keys, and a note says so.
   CHECK(small_model({{"model_type", "one_of_2027"}}).gated);
+  CHECK(small_model({{"model_type", "one_of_2027"}}).notes.size() == 1);
+  CHECK(small_model({}).notes.empty());
   CHECK(small_refusal({{"model_type", "one_of_2027"}, {"hidden_act", "gelu"}})
             .find("/model_type: \"one_of_2027\" is not known") != std::string::npos);
 }
 
 TEST_CASE("a checkpoint's numbers are those of its config") {
   const auto stored = [](const Json& how) { return small_model({{"quantization_config", how}}); };
-  CHECK(small_model({}).stored_weights.empty());
-  CHECK(stored({{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}}).stored_weights == "fp8");
-  CHECK(stored({{"quant_method", "awq"}, {"bits", 4}}).stored_weights == "int4");
-  CHECK(stored({{"quant_method", "gptq"}, {"bits", 8}}).stored_weights == "int8");
-  CHECK(stored({{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}}).stored_weights == "int4");
-  CHECK(stored({{"quant_method", "mxfp4"}}).stored_weights == "mixed");
+  CHECK_FALSE(small_model({}).stored);
+  const Transformer fp8 = stored({{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}});
+  CHECK(fp8.stored_as == "fp8");
+  CHECK(fp8.arithmetic_bits == 8);
+  // Embedding and output stay in 16 bits.
+  const double embedding = 32000.0 * 1024;
+  CHECK(weight_bytes(fp8, {}) == parameters(fp8) + 2 * embedding);
+  CHECK(stored({{"quant_method", "awq"}, {"bits", 4}, {"group_size", 64}}).stored->experts == 0.5 + 2.0 / 64);
+  CHECK(stored({{"quant_method", "gptq"}, {"bits", 8}}).stored_as == "int8");
+  CHECK(stored({{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}}).stored->mixers == 0.5);
   const Json groups{{"group_0", {{"weights", {{"num_bits", 8}, {"type", "float"}}}}}};
   const Transformer packed = stored({{"quant_method", "compressed-tensors"},
                                      {"config_groups", groups},
+                                     {"ignore", {"lm_head"}},
                                      {"kv_cache_scheme", {{"num_bits", 8}, {"type", "float"}}}});
-  CHECK(packed.stored_weights == "fp8");
+  CHECK(packed.stored_as == "fp8");
+  CHECK(packed.stored->output == 2);
   CHECK(packed.eight_bit_cache);
   CHECK_FALSE(stored({{"quant_method", "fp8"}, {"kv_cache_scheme", nullptr}}).eight_bit_cache);
   CHECK(stored({{"quant_method", "modelopt"}, {"quant_algo", "NVFP4"}, {"kv_cache_quant_algo", "FP8"}})
@@ -306,12 +323,59 @@ TEST_CASE("a checkpoint's numbers are those of its config") {
   const ModelFolder folder(small_config({}).dump());
   std::ofstream(folder.path() + "/hf_quant_config.json")
       << R"({"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})";
-  CHECK(model_from_config(folder.path()).stored_weights == "fp8");
+  CHECK(model_from_config(folder.path()).stored_as == "fp8");
   CHECK(model_from_config(folder.path()).eight_bit_cache);
   CHECK(small_refusal({{"quantization_config", {{"quant_method", "quark9"}}}})
             .find("/quantization_config/quant_method: \"quark9\" is not known") != std::string::npos);
   CHECK(small_refusal({{"quantization_config", {{"quant_method", "gptq"}, {"bits", 3}}}})
             .find("3 bits are not known") != std::string::npos);
+}
+
+TEST_CASE("lists of modules give parts and layers their numbers") {
+  // Of 8 layers 2 are dense; all others have experts and a shared block.
+  const Json moe{{"model_type", "deepseek_v3"}, {"n_routed_experts", 8},        {"num_experts_per_tok", 2},
+                 {"n_shared_experts", 1},       {"moe_intermediate_size", 512}, {"first_k_dense_replace", 2}};
+  const auto stored = [&](const Json& how) {
+    Json keys = moe;
+    keys["quantization_config"] = how;
+    return small_model(keys);
+  };
+  const Json weights{{"num_bits", 4}, {"type", "float"}, {"group_size", 16}};
+  const Json group{{"weights", weights}, {"input_activations", weights}, {"targets", {"Linear"}}};
+  const Json ignored = {"lm_head",
+                        "model.layers.0*",
+                        "model.layers.1.*",
+                        "re:.*self_attn.*",
+                        "model.layers.5.mlp.shared_experts*",
+                        "model.layers.3.mlp.gate",
+                        "vision_tower*"};
+  const Transformer mixed =
+      stored({{"quant_method", "modelopt"}, {"config_groups", {{"group_0", group}}}, {"ignore", ignored}});
+  CHECK(mixed.stored_as == "nvfp4");
+  CHECK(mixed.arithmetic_bits == 4);
+  CHECK(mixed.stored->experts == 0.5625);
+  CHECK(mixed.stored->mixers == 2);
+  CHECK(mixed.stored->output == 2);
+  // Dense blocks of layers 0 and 1 and the shared one of layer 5 have 16 bits.
+  CHECK(mixed.stored->feed_forward == doctest::Approx((3 * 2 + 5 * 0.5625) / 8));
+  CHECK(mixed.notes.empty());
+  // ModelOpt lists modules with other numbers than the rest.
+  Json layers = Json::object();
+  for (int i = 2; i < 8; ++i)
+    layers[fmt::format("model.layers.{}.mlp.experts", i)] = {{"quant_algo", "NVFP4"}, {"group_size", 16}};
+  const Transformer listed = stored({{"quant_method", "fp8"},
+                                     {"quant_algo", "MIXED_PRECISION"},
+                                     {"quantized_layers", layers},
+                                     {"ignore", {"*.attn.*"}}});
+  CHECK(listed.stored->experts == 0.5625);
+  CHECK(listed.stored->mixers == 1);
+  CHECK(listed.stored->feed_forward == 1);
+  const Transformer strange = stored({{"quant_method", "fp8"}, {"modules_to_not_convert", {"oracle"}}});
+  REQUIRE(strange.notes.size() == 1);
+  CHECK(strange.notes[0].find("\"oracle\"") != std::string::npos);
+  // gpt-oss-20b: the index of its repository lists 13.76 GB.
+  const Transformer oss = model_named("gpt-oss-20b", "");
+  CHECK(weight_bytes(oss, {}) == doctest::Approx(13.76e9).epsilon(0.01));
 }
 
 TEST_CASE("Infinity and NaN, which Python writes, are read as no number") {
@@ -345,4 +409,180 @@ TEST_CASE("an EAGLE-3 head is read as a head") {
   CHECK(shape_refusal("{" + llama +
                       R"(, "architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 128257})")
             .find("/draft_vocab_size: 128257; expected 1 to 128256") != std::string::npos);
+}
+
+namespace {
+
+/// Returns the changes to a small config that make it one of each family.
+std::vector<std::pair<std::string, Json>> family_changes() {
+  const Json moe{{"num_experts", 8}, {"num_experts_per_tok", 2}, {"moe_intermediate_size", 512}};
+  const Json latent{{"kv_lora_rank", 64},
+                    {"q_lora_rank", 32},
+                    {"qk_nope_head_dim", 16},
+                    {"qk_rope_head_dim", 8},
+                    {"v_head_dim", 16}};
+  const Json delta{{"linear_num_key_heads", 2},
+                   {"linear_num_value_heads", 4},
+                   {"linear_key_head_dim", 16},
+                   {"linear_value_head_dim", 16},
+                   {"linear_conv_kernel_dim", 4}};
+  const Json kda{{"kda_layers", {1, 2, 3, 5, 6, 7}},
+                 {"full_attn_layers", {4, 8}},
+                 {"num_heads", 4},
+                 {"head_dim", 16},
+                 {"short_conv_kernel_size", 4}};
+  const Json mamba{{"mamba_num_heads", 8},
+                   {"mamba_head_dim", 16},
+                   {"ssm_state_size", 32},
+                   {"n_groups", 2},
+                   {"conv_kernel", 4}};
+  const Json index{{"index_n_heads", 4}, {"index_head_dim", 16}, {"index_topk", 128}};
+  const Json swa{{"hybrid_layer_pattern", {0, 1, 1, 1, 0, 1, 1, 1}},
+                 {"swa_num_key_value_heads", 4},
+                 {"swa_num_attention_heads", 8},
+                 {"swa_head_dim", 128},
+                 {"swa_v_head_dim", 64},
+                 {"v_head_dim", 64},
+                 {"sliding_window", 128}};
+  const Json v4{{"compress_ratios", {128, 128, 4, 128, 4, 128, 4, 0}},
+                {"o_groups", 4},
+                {"o_lora_rank", 64},
+                {"q_lora_rank", 64},
+                {"num_key_value_heads", 1},
+                {"sliding_window", 128}};
+  const auto with = [](const char* type, std::initializer_list<Json> parts) {
+    Json all{{"model_type", type}};
+    for (const Json& part : parts) all.update(part);
+    return std::pair<std::string, Json>(type, all);
+  };
+  return {with("llama", {}),
+          with("gpt2", {}),
+          with("starcoder2", {}),
+          with("mixtral", {moe}),
+          with("gemma2", {{{"sliding_window", 512}}}),
+          with("gemma3_text", {{{"sliding_window", 512}}}),
+          with("gemma4_text", {moe,
+                               {{"sliding_window", 512},
+                                {"global_head_dim", 256},
+                                {"num_global_key_value_heads", 2},
+                                {"attention_k_eq_v", true}}}),
+          with("cohere2", {{{"sliding_window", 512}}}),
+          with("gpt_oss", {moe, {{"sliding_window", 512}}}),
+          with("llama4_text", {moe, {{"attention_chunk_size", 512}}}),
+          with("mimo_v2_flash", {moe, swa}),
+          with("deepseek_v3", {moe, latent}),
+          with("deepseek_v32", {moe, latent, index}),
+          with("deepseek_v4", {moe, v4, index}),
+          with("qwen3_next", {moe, delta}),
+          with("qwen3_5_text", {delta}),
+          with("kimi_linear", {moe, latent, {{"linear_attn_config", kda}}}),
+          with("nemotron_h", {moe, mamba, {{"hybrid_override_pattern", "ME*-MEM*"}}})};
+}
+
+}  // namespace
+
+TEST_CASE("in the config of every family a random key is refused, and a nested one, too") {
+  std::minstd_rand random(58);
+  std::set<std::string> tried;
+  for (const auto& [type, changes] : family_changes()) {
+    CAPTURE(type);
+    tried.insert(type);
+    CHECK(small_refusal(changes) == "");
+    for (int i = 0; i < 20; ++i) {
+      std::string key;
+      for (int k = 0; k < 11; ++k) key += k % 4 == 3 ? '_' : static_cast<char>('a' + random() % 26);
+      Json strange = changes;
+      strange[key] = 3;
+      CAPTURE(key);
+      CHECK(small_refusal(strange).find("/" + key) != std::string::npos);
+      for (const auto& [name, value] : changes.items()) {
+        if (!value.is_object()) continue;
+        Json inner = changes;
+        inner[name][key] = 3;
+        CHECK(small_refusal(inner).find("/" + name + "/" + key) != std::string::npos);
+      }
+      // A key beside the language model of a config with several kinds of input.
+      const Json outer{{"text_config", small_config(changes)}, {key, 3}};
+      CHECK(shape_refusal(outer.dump()).find("/" + key) != std::string::npos);
+    }
+  }
+  // Families of which no type is tried would leave their keys unchecked.
+  for (const ModelFamily& family : model_families()) {
+    if (family.form == LayerForm::usual && family.full_every == 0) continue;
+    CAPTURE(family.name);
+    CHECK(std::ranges::any_of(family.types,
+                              [&](std::string_view type) { return tried.contains(std::string(type)); }));
+  }
+}
+
+TEST_CASE("hybrids by hand: layers, matrices and states") {
+  const auto changed = [](const std::string& type) {
+    for (const auto& [name, changes] : family_changes()) {
+      if (name == type) return small_model(changes);
+    }
+    return Transformer{};
+  };
+  const double embeddings = 2 * 32000.0 * 1024;
+  // Of 8 layers every fourth has attention, with a gate as wide as its queries.
+  const Transformer delta = changed("qwen3_5_text");
+  const double attention = 5 * 1024.0 * 1024;
+  // Keys 32, values 64 wide: queries, keys, values, gate, two gates for 4 heads, output, convolution.
+  const double network = 1024 * (32 + 32 + 64 + 64 + 2 * 4) + 64 * 1024 + 128 * 4;
+  CHECK(parameters(delta) == 2 * attention + 6 * network + 8 * 3 * 1024.0 * 2048 + embeddings);
+  CHECK(cache_bytes(delta, 100, {}) == 2 * 4096 * 100);
+  Machine machine;
+  CHECK(state_bytes(machine, delta, 0) == 6 * (64 * 16 * 4 + 128 * 3 * 2));
+  CHECK(state_bytes(machine, delta, 3) == 4 * 6 * (64 * 16 * 4 + 128 * 6 * 2));
+  const Transformer two_bytes = small_model([&] {
+    Json keys = family_changes()[15].second;
+    keys["mamba_ssm_dtype"] = "bfloat16";
+    return keys;
+  }());
+  CHECK(state_bytes(machine, two_bytes, 0) == 6 * (64 * 16 * 2 + 128 * 3 * 2));
+  // Nemotron-H: 3 Mamba, 2 attention, 1 dense block and 2 with experts; blocks have two matrices.
+  const Transformer blocks = changed("nemotron_h");
+  const double mamba = 1024 * (2 * 128 + 2 * 2 * 32 + 8) + 128 * 1024 + (128 + 128) * 4;
+  CHECK(parameters(blocks) == 3 * mamba + 2 * 4 * 1024.0 * 1024 + 2 * 1024.0 * 2048 +
+                                  2 * (8 * 2 * 1024.0 * 512 + 8 * 1024) + embeddings);
+  CHECK(cache_bytes(blocks, 100, {}) == 2 * 4096 * 100);
+  // MiMo-V2: layers without window have 8 heads of keys of 128 and values of 64 numbers, those with it 4.
+  const Transformer two = changed("mimo_v2_flash");
+  CHECK(cache_bytes(two, 1000, {}) == 2 * (2 * 8 * 192 * 1000 + 6 * 4 * 192 * 128));
+  // Gemma 4: one of 6 layers attends to all, with 2 heads of 256 numbers, whose keys are its values.
+  const Transformer sizes = changed("gemma4_text");
+  CHECK(cache_bytes(sizes, 1000, {}) == 2 * (2 * 2 * 256 * 1000 + 7 * 2 * 8 * 128 * 512));
+  CHECK(sizes.shared_feed_forward == 2048);
+  // Sparse attention stores a key of its index, and a token reads the selected entries alone.
+  const Transformer sparse = changed("deepseek_v32");
+  CHECK(cache_bytes(sparse, 1000, {}) == 8 * (72 + 16) * 1000 * 2);
+  CHECK(sparse.mixers[0].read_entries(1000, 1) == 128);
+  // Kimi: layers count from 1.
+  const Transformer kimi = changed("kimi_linear");
+  CHECK(kimi.mixers[0].layers == 6);
+  CHECK(kimi.mixers[1].layers == 2);
+}
+
+TEST_CASE("the index beside a config.json gives the bytes of all weights, and a difference is said") {
+  const ModelFolder folder(small_config({}).dump());
+  const auto with = [&](double bytes) {
+    std::ofstream(folder.path() + "/model.safetensors.index.json")
+        << Json{{"metadata", {{"total_size", bytes}}}, {"weight_map", Json::object()}};
+    return model_from_config(folder.path());
+  };
+  const double counted = 2 * parameters(small_model({}));
+  const auto notes = [](const Transformer& model) {
+    std::vector<std::string> sentences;
+    append_notes({RooflineCost{Machine{}, model}, ConstantCost{1}}, sentences);
+    return sentences;
+  };
+  CHECK(with(counted).index_bytes == counted);
+  CHECK(notes(with(1.019 * counted)).empty());
+  REQUIRE(notes(with(1.1 * counted)).size() == 1);
+  CHECK(notes(with(1.1 * counted))[0].find("10% more than") != std::string::npos);
+  CHECK(notes(with(0.5 * counted))[0].find("50% less than") != std::string::npos);
+  const auto memory =
+      device_memory({RooflineCost{Machine{}, with(0.5 * counted)}, ConstantCost{1}}, {1, 1}, 0.9, 1);
+  CHECK(memory->target_weights == 0.5 * counted);
+  CHECK(memory->counted_weights == counted);
+  CHECK_THROWS_AS(with(0), UsageError);
 }

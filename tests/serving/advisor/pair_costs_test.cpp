@@ -131,14 +131,48 @@ TEST_CASE("weights have the numbers that their checkpoint has, and a contradicti
   };
   config("fp8");
   const PlannedPair pair = pair_with({});
-  CHECK(std::get<RooflineCost>(pair.costs.target).machine.precision.weight_bytes == 1);
+  const auto& target = std::get<RooflineCost>(pair.costs.target);
+  CHECK(target.machine.precision.arithmetic_bits == 8);
+  CHECK(weight_bytes(target.model, target.machine.precision) == parameters(target.model) + 2 * 1000 * 64);
   // The draft's own config says nothing, so that its weights have 16 bits.
   CHECK(std::get<RooflineCost>(pair.costs.draft).machine.precision.weight_bytes == 2);
   CHECK_NOTHROW(pair_with({{"dtype", "fp8"}}));
   CHECK_THROWS_AS(pair_with({{"dtype", "bf16"}}), ConfigError);
   config("mxfp4");
-  CHECK_THROWS_AS(pair_with({}), ConfigError);
-  CHECK(std::get<RooflineCost>(pair_with({{"dtype", "int4"}}).costs.target).machine.precision.weight_bytes ==
-        0.5);
+  CHECK_THROWS_AS(pair_with({{"dtype", "int4"}}), ConfigError);
+  CHECK(std::get<RooflineCost>(pair_with({}).costs.target).model.stored->mixers == 0.53125);
+  const auto cache = [&](const Json& more) {
+    return std::get<RooflineCost>(pair_with(more).costs.target).machine.precision.cache_bytes;
+  };
+  CHECK(cache({}) == 2);
+  CHECK(cache({{"cache_dtype", "fp8"}}) == 1);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a target that no config describes has the sizes that are stated") {
+  const auto target_of = [](const Json& more) {
+    Json keys{{"target", "own"}, {"device", "h100-sxm"}, {"c", 0.1}};
+    keys.update(more);
+    return std::get<RooflineCost>(
+        planned_pair(read(pair_costs_type(), keys, ""), "", {1, 1024}).costs.target);
+  };
+  const RooflineCost stated = target_of({{"parameters", "30.5B,3.3e9"}, {"kv_bytes_per_token", 98304}});
+  CHECK(parameters(stated.model) == 30.5e9);
+  CHECK(active_parameters(stated.model) == 3.3e9);
+  CHECK(cache_bytes(stated.machine, stated.model, 1000) == 98304e3);
+  // Devices in tensor parallel share it.
+  const RooflineCost four = target_of({{"parameters", "8e9"}, {"kv_bytes_per_token", 98304}, {"devices", 4}});
+  CHECK(cache_bytes(four.machine, four.model, 1000) == 98304e3);
+  CHECK(parameters(target_of({{"parameters", "1.6T"}, {"kv_bytes_per_token", 0}}).model) == 1.6e12);
+  const auto refused = [&](const Json& more) {
+    Json keys{{"target", "own"}, {"device", "h100-sxm"}, {"c", 0.1}};
+    keys.update(more);
+    return refusal(keys);
+  };
+  CHECK(
+      refused({{"parameters", "many"}, {"kv_bytes_per_token", 1}}).starts_with("/cost/parameters: \"many\""));
+  CHECK(refused({{"parameters", "3B,30B"}, {"kv_bytes_per_token", 1}}).starts_with("/cost/parameters"));
+  CHECK(refused({{"parameters", "3B"}}).starts_with("/cost/kv_bytes_per_token: missing"));
+  CHECK(refused({{"target", "llama-3.1-8b"}, {"kv_bytes_per_token", 1}})
+            .starts_with("/cost/kv_bytes_per_token"));
 }

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/presets.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/format/config_error.hpp"

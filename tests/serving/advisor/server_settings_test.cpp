@@ -123,7 +123,7 @@ TEST_CASE("every option that is printed has its source") {
   int found = 0;
   for (const DraftMethod method :
        {DraftMethod::draft, DraftMethod::ngram, DraftMethod::eagle, DraftMethod::eagle3, DraftMethod::mtp,
-        DraftMethod::medusa, DraftMethod::dflash}) {
+        DraftMethod::medusa, DraftMethod::dflash, DraftMethod::dspark, DraftMethod::domino}) {
     for (const bool ranges : {false, true}) {
       ServedPlan plan;
       plan.gamma = 6;
@@ -215,7 +215,10 @@ TEST_CASE("heads and modules get settings from the servers that have them") {
   CHECK(servers(DraftMethod::mtp) == "vLLM SGLang TensorRT-LLM llama.cpp ");
   CHECK(servers(DraftMethod::medusa) == "vLLM ");
   CHECK(servers(DraftMethod::dflash) == "vLLM SGLang TensorRT-LLM llama.cpp ");
-  for (const char* word : {"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash"})
+  CHECK(servers(DraftMethod::dspark) == "vLLM SGLang ");
+  CHECK(servers(DraftMethod::domino).empty());
+  for (const char* word :
+       {"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash", "dspark", "domino"})
     CHECK(word_of(*read(pair_costs_type(), Json{{"method", word}}, "").method) == word);
   CHECK_THROWS_AS(read(pair_costs_type(), Json{{"method", "lookahead"}}, ""), ConfigError);
 }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "analysis/cost/presets.hpp"
 #include "analysis/theory/optimal_tree.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "serving/advisor/presets.hpp"

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "analysis/cost/cost_model.hpp"
-#include "analysis/cost/presets.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/presets.hpp"
 #include "serving/study/load_policies.hpp"
 
 using namespace speclab;

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/table.hpp"
+#include "serving/advisor/log_format.hpp"
+#include "serving/advisor/presets.hpp"
+#include "serving/advisor/server_settings.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Searchable lists are printed in full.
+constexpr std::size_t whole_table = 0;
+constexpr double tera = 1e12;
+
+/// Numbers that follow from a model's shape.
+struct ModelSize {
+  double parameters = 0;
+  double active_parameters = 0;
+  double cache_bytes_per_token = 0;  ///< for numbers of 16 bits
+};
+
+}  // namespace
+
+SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, flops_4bit, bandwidth, memory, link, power,
+               source);
+SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, heads, kv_heads, head_size,
+               feed_forward, vocab, experts, active_experts, encoder_layers, published, source);
+SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
+SPECLAB_RESULT(ModelSize, "size", parameters, active_parameters, cache_bytes_per_token);
+
+namespace {
+
+template <class T>
+Json json_of(const std::vector<T>& values) {
+  Json all;
+  write(list(described<T>()), values, all);
+  return all;
+}
+
+Json devices_json() { return json_of(device_presets()); }
+
+Json models_json() {
+  Json all = json_of(model_presets());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Transformer& model = model_presets()[i];
+    // Two descriptions write into one object.
+    write(described<ModelSize>(), {parameters(model), active_parameters(model), cache_bytes(model, 1, {})},
+          all[i]);
+  }
+  return all;
+}
+
+Json options_json() { return json_of(server_options()); }
+
+Json logs_json() {
+  Json all = Json::array();
+  for (const LogFormat& format : log_formats()) {
+    all.push_back({{"name", format.name},
+                   {"server", format.server},
+                   {"sentence", format.sentence},
+                   {"source", format.source},
+                   {"sample", format.sample}});
+  }
+  return all;
+}
+
+std::string logs_text() {
+  std::string out = "Formats of logs, in the order in which plan log tries them.\n";
+  for (const LogFormat& format : log_formats()) {
+    out += fmt::format("\n{} ({})\n  {}\n", format.name, format.server, format.sentence);
+    if (*format.source != '\0') out += fmt::format("  source: {}\n", format.source);
+    for (const TextLine& line : lines_of(format.sample, "")) out += "    " + line.text + "\n";
+  }
+  return out;
+}
+
+std::string options_text() {
+  Table table{
+      "options", "", {"server", "option", "version", "source"}, {}, "Options of servers that plans print."};
+  for (const ServerOption& option : server_options()) {
+    table.rows.push_back({text_cell(option.server), text_cell(option.option), text_cell(option.version),
+                          text_cell(option.source)});
+  }
+  return terminal(table, whole_table);
+}
+
+std::string devices_text() {
+  Table table{"devices",
+              "",
+              {"device", "TFLOP/s, 16-bit", "8-bit", "4-bit", "GB/s", "GB", "link GB/s", "W", "source"},
+              {},
+              "Dense rates; the link in one direction."};
+  for (const Device& device : device_presets()) {
+    table.rows.push_back({text_cell(device.name), number_cell(device.flops_16bit / tera),
+                          number_cell(device.flops_8bit / tera),
+                          device.flops_4bit > 0 ? number_cell(device.flops_4bit / tera) : text_cell(""),
+                          number_cell(device.bandwidth / giga), number_cell(device.memory / giga),
+                          number_cell(device.link / giga), number_cell(device.power),
+                          text_cell(device.source)});
+  }
+  return terminal(table, whole_table);
+}
+
+std::string models_text() {
+  Table table{
+      "models",
+      "",
+      {"model", "parameters, 10^9", "active", "layers", "hidden", "heads", "kv heads", "vocabulary",
+       "cache, KiB a token", "source"},
+      {},
+      "Parameters follow from the shape; the cache has 16 bits. For a model without layers only the size is known."};
+  for (const Transformer& model : model_presets()) {
+    table.rows.push_back({text_cell(model.name), number_cell(parameters(model) / giga),
+                          number_cell(active_parameters(model) / giga), number_cell(model.layers),
+                          number_cell(model.hidden), number_cell(model.heads), number_cell(model.kv_heads),
+                          number_cell(model.vocab), number_cell(cache_bytes(model, 1, {}) / 1024),
+                          text_cell(model.source)});
+  }
+  return terminal(table, whole_table);
+}
+
+}  // namespace
+
+const std::vector<PresetList>& preset_lists() {
+  static const std::vector<PresetList> lists{{"devices", devices_json, devices_text},
+                                             {"models", models_json, models_text},
+                                             {"options", options_json, options_text},
+                                             {"logs", logs_json, logs_text}};
+  return lists;
+}
+
+}  // namespace speclab
