@@ -192,10 +192,11 @@ Transformer model_from_config(const std::string& name) {
   const HeadKind head = head_kind(outer, keys);
   Transformer model = head == HeadKind::medusa ? medusa_heads(keys) : Transformer{};
   model.repository = outer.text("_name_or_path");
-  // Servers also accept the folder.
-  if (model.repository.empty()) model.repository = fs::path(file).parent_path().string();
-  if (model.repository.empty()) model.repository = ".";
-  model.name = model.repository;
+  // Servers also accept the folder, if it is that of the model.
+  const fs::path path(file);
+  if (model.repository.empty() && path.filename() == "config.json")
+    model.repository = path.parent_path().string();
+  model.name = model.repository.empty() ? path.stem().string() : model.repository;
   model.source = file;
   if (head == HeadKind::medusa) return model;
   add_sizes(model, keys, outer, head != HeadKind::none);

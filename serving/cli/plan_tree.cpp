@@ -18,7 +18,7 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
   question.max_levels = ranged_option<int>(values, "max-levels", 1, 32);
   question.max_batch = settings.max_batch;
   if (question.max_drafted) question.max_levels = std::min(question.max_levels, *question.max_drafted);
-  return answer_of(plan_tree(question), tree_text, tree_headline, tree_figures);
+  return answer_of(values, plan_tree(question), tree_text, tree_headline, tree_figures);
 }
 
 }  // namespace
