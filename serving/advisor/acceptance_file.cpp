@@ -100,6 +100,7 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
   std::map<std::string, AcceptanceFile> found;
   for (auto& [name, log] : logs) {
     AcceptanceFile one = file_of(std::move(log));
+    one.model = name;
     if (!is_empty(one)) found.emplace(name, std::move(one));
   }
   if (found.empty()) throw UsageError("{}: no token was drafted", file);

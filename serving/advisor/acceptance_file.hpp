@@ -28,6 +28,7 @@ struct AcceptanceFile {
   std::uint64_t drafted = 0;  ///< drafted tokens of `rounds`, else of `counts`; 0 if only means are known
   std::optional<LoggedMeans> means = {};
   std::string format = {};                 ///< name of an entry of log_formats()
+  std::string model = {};                  ///< the target, if the log names it
   std::vector<std::string> warnings = {};  ///< sentences
 
   /// Returns the length of the longest draft in the log.

@@ -204,11 +204,16 @@ PairCosts pair_costs(const po::variables_map& values, const std::string& draft) 
   });
 }
 
+void name_target(const po::variables_map& values, PlannedPair& pair) {
+  if (values.count("model-name") > 0) pair.target = values["model-name"].as<std::string>();
+}
+
 PlannedPair costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
   const PairCosts costs = pair_costs(values, draft);
   if (has_draft(costs)) {
     PlannedPair pair = by_option(draft, [&] { return planned_pair(costs, "", at); });
     refuse_unread(values, pair.costs);
+    name_target(values, pair);
     limit_to_measured(values, at, pair);
     return pair;
   }

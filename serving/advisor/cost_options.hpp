@@ -31,6 +31,9 @@ PairCosts pair_costs(const boost::program_options::variables_map& values, const 
 PlannedPair costs_of(const boost::program_options::variables_map& values, const std::string& draft,
                      const Operation& at);
 
+/// Sets the target's name for servers, if --model-name gives it.
+void name_target(const boost::program_options::variables_map& values, PlannedPair& pair);
+
 /// Throws UsageError, which says why, for the first of these options that the user gave; defaults do not
 /// count.
 void refuse_given(const boost::program_options::variables_map& values,

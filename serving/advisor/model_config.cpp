@@ -164,10 +164,11 @@ Transformer model_from_config(const std::string& name) {
   const std::string beside = (fs::path(file).parent_path() / "hf_quant_config.json").string();
   Transformer model = fs::exists(beside) ? model_from_json(whole, file, {json_of(beside), beside})
                                          : model_from_json(whole, file);
-  // Servers also accept the folder.
-  if (model.repository.empty()) model.repository = fs::path(file).parent_path().string();
-  if (model.repository.empty()) model.repository = ".";
-  model.name = model.repository;
+  // Servers also accept the folder, if it is that of the model.
+  const fs::path config(file);
+  if (model.repository.empty() && config.filename() == "config.json")
+    model.repository = config.parent_path().string();
+  model.name = model.repository.empty() ? config.stem().string() : model.repository;
   if (model.head == HeadKind::medusa) return model;
   model.index_bytes = indexed_bytes(file);
   return model;

@@ -14,6 +14,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "serving/advisor/head_config.hpp"
+#include "serving/advisor/model_config.hpp"
 #include "serving/advisor/presets.hpp"
 
 namespace speclab {
@@ -90,8 +91,8 @@ Machine machine_of(const PairCosts& costs, const std::string& path) {
   return machine;
 }
 
-/// Reads lines tokens,batch,ms, with or without that header.
-MeasuredCost times_of(const std::string& file) {
+/// Reads lines tokens,batch,ms, with or without that header; adds their batches to the pair.
+MeasuredCost times_of(const std::string& file, PlannedPair& pair) {
   const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<MeasuredPoint> points;
   try {
@@ -111,7 +112,12 @@ MeasuredCost times_of(const std::string& file) {
     throw UsageError(error.what());
   }
   try {
-    return MeasuredCost(points);
+    const MeasuredCost cost(points);
+    const auto [first, last] = std::ranges::minmax(points, {}, &MeasuredPoint::batch);
+    auto& known = pair.measured_batches;
+    known = known ? std::pair{std::max(known->first, first.batch), std::min(known->second, last.batch)}
+                  : std::pair{first.batch, last.batch};
+    return cost;
   } catch (const std::invalid_argument& error) {
     throw UsageError("{}: {}", file, error.what());
   }
@@ -130,7 +136,7 @@ const char* words(HeadKind kind) {
 Transformer named_draft(const PairCosts& costs, const std::string& path, const Transformer& target,
                         PlannedPair& pair) {
   Transformer model = model_named(costs.draft, path + "/draft");
-  if (!model.repository.empty()) pair.draft = model.repository;
+  if (!model.repository.empty() || is_model_config(costs.draft)) pair.draft = model.repository;
   if (!model.is_head() && model.layers == 1 && model.hidden == target.hidden) {
     if (!costs.method) {
       throw ConfigError(
@@ -153,7 +159,7 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
   }
   // Heads and MTP modules have other costs than a model.
   if (draft_runs(pair.method) == DraftRuns::a_round || pair.method == DraftMethod::mtp) {
-    throw ConfigError(path + "/method", "{}: {} is a model of its own; {}", word_of(pair.method), pair.draft,
+    throw ConfigError(path + "/method", "{}: {} is a model of its own; {}", word_of(pair.method), model.name,
                       pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
                                                       : "give the config.json of the head");
   }
@@ -179,9 +185,14 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
   if (stated) machine.precision.cache_bytes = 1;  // the cache is stated in bytes
   if (costs.routing_exponent) target.routing_exponent = *costs.routing_exponent;
   if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, not a model", target.name);
-  pair.target = target.repository.empty() ? target.name : target.repository;
+  pair.target = target.repository;
+  if (pair.target.empty() && !is_model_config(costs.target)) pair.target = target.name;
   pair.costs.target = RooflineCost{machine, target};
-  pair.cost_from = "roofline";
+  pair.cost_from = fmt::format(
+      "roofline (assumed: {:g}% of the bandwidth, {:g}% of the FLOP/s, {:g} µs a run, {:g} µs a layer{})",
+      100 * costs.bandwidth_efficiency, 100 * costs.flops_efficiency, costs.run_overhead_us,
+      costs.layer_overhead_us,
+      costs.devices > 1 ? fmt::format(", {:g} µs an all-reduce", costs.reduce_latency_us) : "");
   bool experts = target.experts > 1 || target.published_active > 0;
   const bool own = costs.draft.empty() && !costs.c && pair.method == DraftMethod::mtp;
   if (!costs.draft.empty() || own) {
@@ -297,12 +308,12 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
     add_roofline(costs, path, pair);
     if (std::holds_alternative<RooflineCost>(pair.costs.draft)) return pair;
   } else if (!costs.target_times.empty()) {
-    pair.costs.target = times_of(costs.target_times);
+    pair.costs.target = times_of(costs.target_times, pair);
     pair.cost_from = "measured times";
   }
   pair.costs.stated = draft_runs(pair.method);
   if (!costs.draft_times.empty()) {
-    pair.costs.draft = times_of(costs.draft_times);
+    pair.costs.draft = times_of(costs.draft_times, pair);
     return pair;
   }
   // Each draft run takes c times a target run over one token at the batch of the question.

@@ -47,7 +47,7 @@ SPECLAB_RESULT(DeviceFindings, "device", name, devices, source, plain_ms, draft_
                memory, bytes_per_token, joules_per_token);
 SPECLAB_RESULT(ServerSetting::OlderForm, "older form", versions, lines);
 SPECLAB_RESULT(ServerSetting::Synthetic, "synthetic acceptance", line, law);
-SPECLAB_RESULT(ServerSetting, "server", server, checked, check, lines, older, notes, synthetic);
+SPECLAB_RESULT(ServerSetting, "server", server, purpose, checked, check, lines, older, notes, synthetic);
 SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, fits, fits_reason, alpha, costs, best, asked, gammas,
                bounds, advice, warnings, log, means, batches, batch_limit, device, settings);
 SPECLAB_RESULT(DrafterRanking, "ranking", ranking);

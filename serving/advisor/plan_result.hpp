@@ -111,6 +111,7 @@ struct ServerSetting {
     std::vector<std::string> lines;
   };
   std::string server;
+  std::string purpose;  ///< the planned choice and the load it was computed for, in words
   std::string checked;  ///< version whose documentation the options come from
   std::string check;    ///< command or page that shows whether a version knows the options
   std::vector<std::string> lines = {};

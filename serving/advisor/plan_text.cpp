@@ -159,8 +159,7 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
     out += plan_line("energy, roughly", "{:.3g} J a token plain, {:.3g} speculative (without idle power)",
                      device.joules_per_token->plain, device.joules_per_token->speculative);
   }
-  return out +
-         "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";
+  return out;
 }
 
 std::string speedup_words(const Interval& speedup) {
@@ -257,22 +256,30 @@ std::string batch_sentences(const DrafterPlan& plan) {
 
 std::string settings_text(const std::vector<ServerSetting>& settings) {
   if (settings.empty()) return "";
-  std::string out = "\nServers rename options; speclab plan list options names the source of each.\n";
+  const bool one_server =
+      std::ranges::all_of(settings, [&](const auto& one) { return one.server == settings[0].server; });
+  std::string out;
   std::string synthetic;
+  std::string purpose;
   for (const ServerSetting& setting : settings) {
-    out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
+    if (setting.purpose != purpose) out += fmt::format("\nSettings for {}\n", setting.purpose);
+    purpose = setting.purpose;
+    out += fmt::format("{}, options of {}:\n", setting.server, setting.checked);
     for (const std::string& one : setting.lines) out += "  " + one + "\n";
-    for (const ServerSetting::OlderForm& form : setting.older) {
-      out += fmt::format("  {}:\n", form.versions);
-      for (const std::string& one : form.lines) out += "    " + one + "\n";
-    }
     for (const std::string& note : setting.notes) out += "  " + note + "\n";
-    out += fmt::format("  To check: {}\n", setting.check);
     if (setting.synthetic) {
       synthetic +=
           fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
     }
+    if (!one_server) continue;
+    for (const ServerSetting::OlderForm& form : setting.older) {
+      out += fmt::format("  {}:\n", form.versions);
+      for (const std::string& one : form.lines) out += "    " + one + "\n";
+    }
+    out += fmt::format("  To check: {}\n", setting.check);
   }
+  out += fmt::format("Servers rename options{}; speclab plan list options names the source of each.\n",
+                     one_server ? "" : ": --server NAME prints one server's with older forms and a check");
   if (synthetic.empty()) return out;
   return out + "\nFor benchmarks with simulated acceptance as planned (the text is then meaningless):\n" +
          synthetic;

@@ -260,6 +260,8 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   DrafterPlan plan;
   plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
+  if (const auto* known = std::get_if<RooflineCost>(&drafter.costs.draft); known && plan.drafter.empty())
+    plan.drafter = known->model.name;
   plan.target = drafter.target;
   plan.alpha = {drafter.acceptance.alpha, drafter.acceptance.from, settings.confidence,
                 drafter.acceptance.note};
@@ -289,6 +291,8 @@ std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const Draft
   if (plan.fits_reason || plan.best.gamma == 0) return {};
   ServedPlan served = served_plan(pair, plan.best.gamma);
   if (plan.batches) served.batches = *plan.batches;
+  served.purpose = planned_load(fmt::format("γ = {}", plan.best.gamma), plan.alpha.value.estimate, pair,
+                                {plan.costs.batch, plan.costs.context});
   const int longest = longest_planned_draft(served);
   for (int n = 1; n <= longest; ++n) served.accepted.push_back(plan.curve.accepts(longest, n));
   return server_settings(served);

@@ -95,6 +95,8 @@ Texts values_of(const ServedPlan& plan, int block, int branches) {
                {"block", std::to_string(block + 1)},
                {"nodes", std::to_string(block)},
                {"branches", std::to_string(branches)},
+               {"devices", plan.devices > 1 ? std::to_string(plan.devices) : ""},
+               {"sequences", plan.max_sequences ? std::to_string(*plan.max_sequences) : ""},
                {"ranges", ""},
                {"by first", ""},
                {"unsaid", ""}};
@@ -107,6 +109,16 @@ Texts values_of(const ServedPlan& plan, int block, int branches) {
   values["whole mean"] = forced(std::round(mean));
   values["acceptance length"] = fmt::format("{:.4g}", 1 + mean);
   return values;
+}
+
+/// Adds the server's command without speculation, and the parts of it that depend on devices and sequences.
+void add_plain(const Json& server, Texts& values) {
+  const auto part = [&](const char* key, const char* needed) {
+    return values[needed].empty() ? "" : filled(server.value(key, ""), values);
+  };
+  values["parallel"] = part("parallel", "devices");
+  values["slots"] = part("slots", "sequences");
+  values["plain"] = filled(server.value("plain", ""), values);
 }
 
 bool applies(const Json& entry, const std::string& method, const Texts& values) {
@@ -139,17 +151,25 @@ std::vector<std::string> notes_of(const Json& of, const std::string& method, con
   return notes;
 }
 
-ServerSetting setting_of(const Json& server, const std::string& method) {
+ServerSetting setting_of(const Json& server, const ServedPlan& plan) {
+  const std::string method = word_of(plan.method);
   std::string checked = server["checked"];
   if (server.contains("checked for")) checked = server["checked for"].value(method, checked);
-  return {.server = server["server"], .checked = checked, .check = server["check"]};
+  return {.server = server["server"], .purpose = plan.purpose, .checked = checked, .check = server["check"]};
 }
 
 ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const std::string& method) {
   const std::string form = server["forms"][method];
   Texts values = values_of(plan, plan.gamma, 1);
+  add_plain(server, values);
   const std::string ranges = values["ranges"].empty() ? "" : server.value("ranges", "");
-  ServerSetting setting = setting_of(server, method);
+  ServerSetting setting = setting_of(server, plan);
+  if (plan.gamma == 0 && ranges.empty()) {
+    setting.lines = {values["plain"]};
+    if (!plan.batches.empty())
+      setting.notes = {"It has no γ by batch, and one γ for all batches does not pay."};
+    return setting;
+  }
   setting.lines = setting_lines(server, form, ranges, values);
   setting.notes = notes_of(server, method, values);
   const auto with = [&](const Json& entry, const std::string& before) {
@@ -183,7 +203,21 @@ ServedPlan served_plan(const PlannedPair& pair, int gamma) {
   plan.gamma = gamma;
   if (!pair.target.empty()) plan.target = pair.target;
   if (!pair.draft.empty()) plan.draft = pair.draft;
+  if (const auto* target = std::get_if<RooflineCost>(&pair.costs.target))
+    plan.devices = target->machine.devices;
   return plan;
+}
+
+std::string planned_load(const std::string& choice, std::optional<double> alpha, const PlannedPair& pair,
+                         const Operation& at) {
+  std::string words = choice + ": computed for";
+  if (alpha) words += fmt::format(" α = {:.4g},", *alpha);
+  words += fmt::format(" batch {:g}", at.batch);
+  if (const auto* target = std::get_if<RooflineCost>(&pair.costs.target)) {
+    words += fmt::format(", a context of {:g} tokens, {} × {}", at.context, target->machine.devices,
+                         target->machine.device.name);
+  }
+  return words;
 }
 
 // Servers whose gamma depends on the batch reserve room for this length.
@@ -197,7 +231,8 @@ std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
   const std::string method = word_of(plan.method);
   std::vector<ServerSetting> settings;
   for (const Json& server : settings_table()["servers"]) {
-    if (server["forms"].contains(method)) settings.push_back(chain_setting(server, plan, method));
+    if (!server["forms"].contains(method) || (plan.max_sequences && !server.contains("slots"))) continue;
+    settings.push_back(chain_setting(server, plan, method));
   }
   return settings;
 }
@@ -211,7 +246,8 @@ std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int 
     if (!server.contains("trees") || !applies(server["trees"], method, values)) continue;
     const Json& trees = server["trees"];
     const std::string form = trees.contains("form") ? trees["form"] : server["forms"][method];
-    settings.push_back(setting_of(server, method));
+    add_plain(server, values);
+    settings.push_back(setting_of(server, plan));
     settings.back().lines = setting_lines(server, form, "", values);
     settings.back().notes = notes_of(trees, method, values);
   }

@@ -1,8 +1,10 @@
 // Writes a plan as settings of servers.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "serving/advisor/plan_result.hpp"
@@ -27,25 +29,35 @@ struct PlannedPair {
   CostPair costs{};
   std::string cost_from{};              ///< "given", "measured times", "roofline"
   std::optional<int> max_drafted = {};  ///< most tokens per round, if the draft has a limit
+  /// The smallest and largest batch at which both models were measured; empty without measured times.
+  std::optional<std::pair<double, double>> measured_batches = {};
 };
 
 struct ServedPlan {
   std::string target = "TARGET_MODEL";
   std::string draft = "DRAFT_MODEL";
   DraftMethod method = DraftMethod::draft;
-  int gamma = 1;                    ///< 1 or more
+  std::string purpose{};  ///< the planned choice and the load it was computed for, in words
+  int devices = 1;        ///< devices of a server, in tensor parallel
+  std::optional<std::uint32_t> max_sequences{};  ///< requests that a server runs at the same time
+  /// For servers that cannot change gamma with the batch; 0: these do not speculate.
+  int gamma = 1;
   std::vector<BatchRange> batches;  ///< best gamma by batch; empty if unknown
   /// P(first i + 1 drafted tokens are accepted), up to the longest draft of any batch; empty if unknown.
   std::vector<double> accepted{};
 };
 
-/// Returns the plan to serve, with the pair's names where given.
+/// Returns the plan to serve, with the pair's names where given, and its devices.
 ServedPlan served_plan(const PlannedPair& pair, int gamma);
+/// Returns the purpose of settings: "γ = 3: computed for α = 0.75, batch 1, a context of 1024 tokens".
+std::string planned_load(const std::string& choice, std::optional<double> alpha, const PlannedPair& pair,
+                         const Operation& at);
 /// Returns the longest draft of any batch.
 int longest_planned_draft(const ServedPlan& plan);
 
 /// Returns settings for the servers, among vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face
-/// Transformers, that have the method.
+/// Transformers, that have the method. With max_sequences they are those of servers with continuous batching
+/// (Transformers decodes one sequence with a draft).
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);
 
 /// Returns settings for a tree of `nodes` drafted tokens in plan.gamma levels, at batches up to `max_batch`,

@@ -171,8 +171,10 @@ TreePlan plan_tree(const TreeQuestion& question) {
       plan.warnings.push_back(more("levels", question.max_levels, "--max-levels"));
     }
     if (!plan.fits_reason) {
-      plan.settings = tree_settings(served_plan(question, plan.best.levels), plan.best.nodes, plan.best.top_k,
-                                    question.max_batch);
+      ServedPlan served = served_plan(question, plan.best.levels);
+      served.purpose = planned_load(fmt::format("a tree of {} drafted tokens", plan.best.nodes), std::nullopt,
+                                    question, question.at);
+      plan.settings = tree_settings(served, plan.best.nodes, plan.best.top_k, question.max_batch);
     }
   }
   plan.batches = rows_by_batch(search, question,

@@ -30,7 +30,7 @@ std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*co
   const PlanSettings settings = plan_settings(values);
   const Acceptance acceptance = given_acceptance(
       values, rate_option(values), checked_number(values, "alpha-se", 0, 1), settings.confidence);
-  return answer_of_drafter({costs_of(values, "", settings.at), acceptance}, settings);
+  return answer_of_drafter(values, {costs_of(values, "", settings.at), acceptance}, settings);
 }
 
 /// Reads "name:alpha:c", where c may also be the name of a model.
@@ -54,8 +54,12 @@ std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /
   std::vector<Drafter> drafters;
   for (const std::string& text : values["drafters"].as<std::vector<std::string>>())
     drafters.push_back(drafter_of(text, values, settings));
-  const DrafterRanking ranking = rank_drafters(drafters, settings);
-  PlanAnswer answer = answer_of(ranking, ranking_text, ranking_headline, ranking_figures);
+  if (std::ranges::none_of(
+          drafters, [](const Drafter& one) { return std::holds_alternative<RooflineCost>(one.costs.draft); }))
+    refuse_given(values, {"draft-devices"}, "every drafter's cost is a number, and no draft model is given");
+  DrafterRanking ranking = rank_drafters(drafters, settings);
+  for (DrafterPlan& plan : ranking.ranking) choose_settings(values, plan.settings);
+  PlanAnswer answer = answer_of(values, ranking, ranking_text, ranking_headline, ranking_figures);
   answer.unfit = ranking.ranking.front().fits_reason;
   return answer;
 }

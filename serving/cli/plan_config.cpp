@@ -20,13 +20,13 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
   if (!found) return std::nullopt;
   const bool own_costs = costs.device.empty() && costs.target_times.empty();
   const DraftMethod method = costs.method.value_or(DraftMethod::draft);
-  const PlannedPair own{
-      .method = method,
-      .costs = {ConstantCost{1}, ConstantCost{costs.c.value_or(found->c)}, draft_runs(method)},
-      .cost_from = costs.c ? "given" : "the config"};
+  PlannedPair own{.method = method,
+                  .costs = {ConstantCost{1}, ConstantCost{costs.c.value_or(found->c)}, draft_runs(method)},
+                  .cost_from = costs.c ? "given" : "the config"};
   if (own_costs) refuse_unread(values, own.costs);
-  PlanAnswer answer =
-      answer_of_drafter({own_costs ? own : costs_of(values, "", settings.at), found->acceptance}, settings);
+  name_target(values, own);
+  PlanAnswer answer = answer_of_drafter(
+      values, {own_costs ? own : costs_of(values, "", settings.at), found->acceptance}, settings);
   answer.input = file;
   return answer;
 }

@@ -1,18 +1,22 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
 #include "experiments/config/config.hpp"
+#include "serving/advisor/acceptance_file.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
 #include "serving/study/load_plan.hpp"
@@ -37,12 +41,40 @@ std::vector<double> rates_of(const Values& values) {
   return rates;
 }
 
+/// Returns the log that ALPHA names, if it is no number.
+std::optional<AcceptanceFile> given_log(const Values& values) {
+  if (!values.has("alpha") || number_in(values.text("alpha"))) return std::nullopt;
+  refuse_given(values, {"of-drafted"}, "ALPHA is a log, which says itself how many tokens were drafted");
+  return read_acceptance(values.text("alpha"));
+}
+
+/// Returns the acceptance rate of each position, given that those before are accepted.
+std::vector<double> rates_by_position(const PositionCounts& counts) {
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i)
+    rates.push_back(static_cast<double>(counts.accepted[i]) / static_cast<double>(counts.examined[i]));
+  return rates;
+}
+
+std::string log_words(const AcceptanceFile& log, const std::string& file) {
+  if (log.means)
+    return fmt::format("from {} ({}), whose means give one rate if acceptances are i.i.d.", file, log.format);
+  return fmt::format("{:.3g} by position, from {} rounds of {} ({})",
+                     fmt::join(rates_by_position(log.counts), ", "), log.counts.rounds, file, log.format);
+}
+
 /// Returns the config of one server: from the options, then the changes of --set, then the defaults of plan
 /// load. `section` becomes the section without the defaults.
-Config config_of(const Values& values, Json& section) {
+Config config_of(const Values& values, const std::optional<AcceptanceFile>& log, Json& section) {
   Json document{{"title", "a server under load"}, {"experiment", "serving"}, {"serving", Json::object()}};
   if (Json costs = given_costs(values); !costs.empty()) document["serving"]["cost"] = std::move(costs);
-  if (values.has("alpha")) document["alpha"] = alpha_of_rate(values, rate_option(values), "alpha");
+  if (log && log->means) {
+    document["alpha"] = alpha_of_means(*log->means, confidence_option(values)).estimate;
+  } else if (log) {
+    document["serving"]["acceptance"] = {{"kind", "positions"}, {"rates", rates_by_position(log->counts)}};
+  } else if (values.has("alpha")) {
+    document["alpha"] = alpha_of_rate(values, rate_option(values), "alpha");
+  }
   if (values.has("trace")) document["serving"]["trace"] = values.text("trace");
   if (values.has("trace-unit")) document["serving"]["trace_unit"] = values.text("trace-unit");
   document["seed"] = values["seed"].as<std::int64_t>();
@@ -66,12 +98,21 @@ Config config_of(const Values& values, Json& section) {
   return read_config(document);
 }
 
-LoadQuestion question_of(const Values& values) {
+LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFile>& log) {
   if (!values.has("alpha")) refuse_given(values, {"of-drafted"}, "no ALPHA is given that it could mean");
   Json given;
-  const Config config = config_of(values, given);
+  const Config config = config_of(values, log, given);
+  const auto asked = static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft));
+  // Acceptance beyond the log's longest draft is not known.
   LoadQuestion question =
-      load_question(config, static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft)));
+      load_question(config, log ? std::min(asked, static_cast<int>(log->longest())) : asked);
+  if (log) {
+    question.acceptance_words = log_words(*log, values.text("alpha"));
+    if (question.target.empty()) question.target = log->model;
+  }
+  name_target(values, question);
+  question.any_layout =
+      !(given.contains("engine") && given["engine"].contains("replicas")) && !question.server.draft_device;
   if (given.contains("burst_seconds") && question.server.bursts <= 1)
     throw ConfigError("/serving/burst_seconds", "there are no bursts; leave it out, or give bursts above 1");
   refuse_unread(values, question.costs);
@@ -87,17 +128,30 @@ LoadQuestion question_of(const Values& values) {
 
 std::optional<PlanAnswer> answer_load(const Values& values, const Control& control) {
   try {
-    const LoadQuestion question = question_of(values);
+    const std::optional<AcceptanceFile> log = given_log(values);
+    const LoadQuestion question = question_of(values, log);
     const ThreadLimit limit(thread_option(values));
-    Progress progress("simulated requests", load_work(question), values.has("quiet"));
+    Progress progress("simulated requests", layouts_work(question), values.has("quiet"));
     const Control watched{.stop = control.stop,
                           .progress = [&](std::uint64_t requests) { progress.advance(requests); }};
-    auto plan = plan_load(question, watched);
+    auto plan = plan_layouts(question, watched);
     if (!plan) return std::nullopt;
-    if (values.has("alpha")) plan->acceptance += "; " + rate_note(values, rate_option(values));
-    PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
+    if (log) {
+      plan->warnings = log->warnings;
+    } else if (values.has("alpha")) {
+      plan->acceptance += "; " + rate_note(values, rate_option(values));
+    }
+    PlanAnswer answer = answer_of(values, std::move(*plan), load_text, load_headline, load_figures);
     if (question.server.trace) answer.input = *question.server.trace;
     return answer;
+  } catch (const ConfigError& error) {
+    // Costs that come from options are named by them.
+    constexpr std::string_view costs = "/serving/cost/";
+    const auto of_costs = [](const std::string& set) { return set.starts_with("serving.cost"); };
+    if (!error.path.starts_with(costs) || std::ranges::any_of(values.texts("set"), of_costs)) throw;
+    std::string option = error.path.substr(costs.size());
+    std::replace(option.begin(), option.end(), '_', '-');
+    throw UsageError("--{}: {}", option, error.what());
   } catch (const std::invalid_argument& error) {
     throw UsageError("plan load: {}", error.what());
   }
@@ -112,11 +166,11 @@ PlanWay plan_load() {
       .line = "speclab plan load [ALPHA] COSTS [--rate R,R...] [--set serving.KEY=VALUE...] [options]",
       .about =
           R"(Simulates a server with continuous batching at several rates of requests. It compares no speculation, fixed gammas, a
-table by batch, and policies of engines, and prints latencies, the share of requests that meet the targets, and the rate
-above which speculation should be switched off. The server is the section "serving" of a config, whose keys --set gives:
+table by batch, and policies of engines, and prints the recommended policy with its settings, latencies, the share of
+requests that meet the targets, and what limits the server. ALPHA is a rate, or the log of a server. All splits of
+--devices N into equal replicas are tried, unless engine.replicas is set. The server is the section "serving" of a config:
 prompt, output, length_variation, bursts, trace, ttft_ms, tpot_ms, percentile, acceptance.spread, engine.max_sequences,
-engine.replicas, draft_device.hit, policy, requests, runs and more (docs/reference.md; speclab help KEY). Costs come from
-the roofline or from measured times.)",
+engine.replicas, draft_device.hit, policy, requests, runs and more (docs/reference.md; speclab help KEY).)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 \
@@ -137,6 +191,7 @@ the roofline or from measured times.)",
   add_cost_options(verb.options);
   add_method_option(verb.options);
   verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");
+  add_setting_options(verb);
   verb.section("Simulation");
   verb.add<std::int64_t>("seed", 1, "seed of all runs; runs with different seeds are independent");
   add_thread_option(verb);

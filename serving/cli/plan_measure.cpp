@@ -80,12 +80,13 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
   });
   if (!measured) return std::nullopt;
   const auto& runs = measured->runs.front();
-  const PlannedPair pair{.costs = {cost_of_runs(runs.target, batch), cost_of_runs(runs.draft, batch)},
-                         .cost_from = "measured here"};
+  PlannedPair pair{.costs = {cost_of_runs(runs.target, batch), cost_of_runs(runs.draft, batch)},
+                   .cost_from = "measured here"};
+  name_target(values, pair);
   const RecordingPlan plan =
       plan_recording({measured->text.recording, "written by the target"},
                      file.empty() ? "measured here" : file, RecordingRule{}, pair, settings);
-  PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
+  PlanAnswer answer = answer_of(values, plan, recording_plan_text, recording_headline, recording_figures);
   answer.input = file;
   return answer;
 }
@@ -115,6 +116,7 @@ texts, and the runs of both models are timed.)",
   verb.add_value("texts", number_or(8), "texts that the target writes");
   verb.add_value("tokens", number_or(64), "tokens of each text");
   add_config_options(verb);
+  add_setting_options(verb);
   add_answer_options(verb);
   return {verb, answer_measure};
 }

@@ -1,8 +1,13 @@
 #include "serving/cli/plan_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/base/format/config_error.hpp"
@@ -40,6 +45,53 @@ void add_server_options(Verb& verb) {
   verb.add_value("context", number_or(1024), "tokens of context before the new ones");
   verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");
   add_method_option(verb.options);
+  add_setting_options(verb);
+}
+
+void add_setting_options(Verb& verb) {
+  verb.section("Settings of servers");
+  verb.add<std::string>("server NAME", "one server's settings, with older forms and a check");
+  verb.add<std::string>("model-name NAME", "the target's name in settings");
+  verb.add("benchmark-settings", "add settings that simulate the planned acceptance");
+}
+
+namespace {
+
+std::string letters_of(const std::string& name) {
+  std::string letters;
+  for (const unsigned char letter : name) {
+    if (std::isalnum(letter) != 0) letters += static_cast<char>(std::tolower(letter));
+  }
+  return letters;
+}
+
+/// Throws UsageError unless --server names one of these.
+void require_server(const Values& values, const std::set<std::string>& known) {
+  const std::string& wanted = values.text("server");
+  if (std::ranges::none_of(known, [&](const auto& one) { return letters_of(one) == letters_of(wanted); }))
+    throw UsageError("--server {}: expected one of {}", wanted, fmt::join(known, ", "));
+}
+
+}  // namespace
+
+void check_server(const Values& values) {
+  if (values.count("server") == 0) return;
+  std::set<std::string> known;
+  for (const ServerOption& one : server_options()) known.insert(one.server);
+  require_server(values, known);
+}
+
+void choose_settings(const Values& values, std::vector<ServerSetting>& settings) {
+  if (!values.has("benchmark-settings")) {
+    for (ServerSetting& one : settings) one.synthetic.reset();
+  }
+  if (!values.has("server") || settings.empty()) return;
+  std::set<std::string> known;
+  for (const ServerSetting& one : settings) known.insert(one.server);
+  require_server(values, known);
+  std::erase_if(settings, [&](const ServerSetting& one) {
+    return letters_of(one.server) != letters_of(values.text("server"));
+  });
 }
 
 void add_choice_options(Verb& verb) {
@@ -136,10 +188,10 @@ std::vector<double> rank_shares_of(const std::string& text, const std::string& w
   return shares;
 }
 
-PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings) {
+PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings) {
   DrafterPlan plan = make_plan(drafter, settings);
   plan.settings = drafter_settings(drafter, plan);
-  return answer_of(plan, plan_text, plan_headline, plan_figures);
+  return answer_of(values, std::move(plan), plan_text, plan_headline, plan_figures);
 }
 
 }  // namespace speclab

@@ -17,10 +17,12 @@ namespace speclab {
 void add_batch_option(Verb& verb);
 /// Adds --max-gamma.
 void add_max_gamma_option(Verb& verb, int otherwise);
-/// Adds options for load and device: --batch, --context, --memory-share, --method.
+/// Adds options for load and device (--batch, --context, --memory-share, --method) and for settings.
 void add_server_options(Verb& verb);
 /// Adds options for the gammas and batches to try: --gamma, --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
+/// Adds options for the printed settings of servers: --server, --model-name, --benchmark-settings.
+void add_setting_options(Verb& verb);
 /// Adds --confidence where an answer has intervals, --json and --out, in a section of their own.
 void add_answer_options(Verb& verb, bool intervals = true);
 
@@ -56,6 +58,6 @@ std::vector<double> number_list(const std::string& where, const std::string& tex
 std::vector<double> rank_shares_of(const std::string& text, const std::string& where);
 
 /// Returns the plan for one drafter, with warnings.
-PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings);
+PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings);
 
 }  // namespace speclab

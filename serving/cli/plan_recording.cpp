@@ -23,7 +23,7 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
       read_recording(file, text_or_none("draft-recording"), rate ? &*rate : nullptr, text_or_none("column"),
                      values.has("fields") ? parse_fields(values.text("fields")) : NamedFields());
   const RecordingRule rule = recording_rule(values.text("rule"), !read.recording.rows.empty());
-  PlanAnswer answer = answer_of(plan_recording(read, file, rule, pair, settings, values.has("cut")),
+  PlanAnswer answer = answer_of(values, plan_recording(read, file, rule, pair, settings, values.has("cut")),
                                 recording_plan_text, recording_headline, recording_figures);
   for (std::string& warning : answer.warnings) warning = file + ": " + warning;
   answer.input = file;

@@ -15,6 +15,7 @@ namespace {
 
 int run_plan(const PlanWay& way, const Values& values) {
   const std::filesystem::path folder = page_folder(values);
+  check_server(values);
   auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
   if (!answer) {
     fmt::print(stderr, "interrupted: nothing was planned\n");

@@ -7,6 +7,7 @@
 
 #include "experiments/base/command/print_result.hpp"
 #include "experiments/results/finding_page.hpp"
+#include "serving/advisor/plan_result.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
@@ -17,10 +18,18 @@ struct PlanAnswer : Finding {
   std::optional<std::string> unfit = {};  ///< reason why memory is too small
 };
 
-/// Returns the answer, with the plan's warnings and memory problem if it has these members.
+/// Throws UsageError if --server names none that has settings.
+void check_server(const Values& values);
+/// Leaves out what the options of add_setting_options do not ask for. Throws UsageError for a server without
+/// settings.
+void choose_settings(const Values& values, std::vector<ServerSetting>& settings);
+
+/// Returns the answer, with the plan's settings of servers as asked for, and its warnings and memory problem,
+/// if it has these members.
 template <class T>
-PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),
-                     std::vector<Figure> (*figures_of)(const T&)) {
+PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&),
+                     std::string (*headline_of)(const T&), std::vector<Figure> (*figures_of)(const T&)) {
+  if constexpr (requires { found.settings; }) choose_settings(values, found.settings);
   PlanAnswer answer{{.title = "A plan for speculative decoding",
                      .headline = headline_of(found),
                      .figures = figures_of(found),

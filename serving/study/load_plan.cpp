@@ -14,18 +14,25 @@
 #include "experiments/config/config.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/server/confidence.hpp"
+#include "serving/study/load_choice.hpp"
+#include "serving/study/load_layouts.hpp"
 #include "serving/study/load_policies.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {
 
 SPECLAB_RESULT(LoadPoint, "load point", rate, state, numbers, over_plain);
-SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, capacity, highest, points);
+SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, settable, capacity, highest, points);
 SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
+SPECLAB_RESULT(LoadAdvice, "load advice", policy, from, to);
+SPECLAB_RESULT(LoadLimit, "load limit", policy, capacity, running, binds, next, next_capacity);
+SPECLAB_RESULT(LoadLayout, "load layout", replicas, devices, chosen, fits_reason, capacity, served, low_ms,
+               high_ms);
 SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_device, draft_budget,
                cache_tokens, ttft_ms, tpot_ms, percentile, confidence, requests, runs, fits, fits_reason,
-               policies, best, off_from, on_until, table, context_tables, settings, warnings);
+               policies, best, recommended, limit, layouts, table, context_tables, max_sequences, settings,
+               warnings);
 
 namespace {
 
@@ -70,6 +77,7 @@ std::string device_words(const DraftDeviceSection& device) {
 }
 
 std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& law) {
+  if (!question.acceptance_words.empty()) return question.acceptance_words;
   const auto& known = question.server.acceptance;
   if (known.name() != "rate") return known.kind->sentence;
   if (const auto* const rounds = std::get_if<RoundLaw>(&law))
@@ -78,6 +86,17 @@ std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& 
   const double mean = a / (a + b);
   return fmt::format("{:.4g} on average, standard deviation {:.4g} between requests", mean,
                      std::sqrt(mean * (1 - mean) / (a + b + 1)));
+}
+
+/// Returns where costs come from, and the batches that they were not measured at.
+std::string cost_sentence(const LoadQuestion& question) {
+  std::string words = question.cost_from;
+  const auto& measured = question.measured_batches;
+  if (measured && measured->second < question.server.engine.max_sequences)
+    words += fmt::format(", up to batch {:g}; their last slope continues beyond", measured->second);
+  if (std::holds_alternative<ConstantCost>(question.costs.draft))
+    words += "; a draft run takes as long at every batch as at batch 1";
+  return words;
 }
 
 void describe(const LoadQuestion& question, const RequestStream& stream, LoadPlan& plan) {
@@ -96,7 +115,7 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
     plan.lengths = "as recorded";
   }
   plan.acceptance = acceptance_words(question, law_of(question));
-  plan.costs = question.cost_from;
+  plan.costs = cost_sentence(question);
   if (server.engine.draft_budget > 0) plan.draft_budget = server.engine.draft_budget;
   if (server.draft_device) plan.draft_device = device_words(*server.draft_device);
   plan.ttft_ms = server.ttft_ms;
@@ -104,57 +123,9 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
   plan.percentile = server.percentile;
   plan.confidence = question.confidence;
   plan.runs = static_cast<int>(server.runs);
+  plan.max_sequences = server.engine.max_sequences;
   if (const std::uint64_t cache = cache_of(question, mean_context(stream), true); cache > 0)
     plan.cache_tokens = cache;
-}
-
-/// Returns a number by which points are compared, smaller is better: minus the share of requests that meet
-/// the targets, or without targets the mean latency.
-double badness(const LoadPoint& point) {
-  const Interval* kept = simulated(point, "targets kept");
-  return kept != nullptr ? -kept->estimate : simulated(point, "latency mean")->estimate;
-}
-
-void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
-            const std::vector<std::vector<std::vector<RunNumbers>>>& runs, const LoadQuestion& question) {
-  const std::size_t rates = plan.policies.front().points.size();
-  for (std::size_t r = 0; r < rates; ++r) {
-    LoadChoice choice{.rate = plan.policies.front().points[r].rate};
-    std::optional<std::size_t> best;
-    for (std::size_t p = 0; p < plan.policies.size(); ++p) {
-      const LoadPoint& point = plan.policies[p].points[r];
-      if (point.state) continue;
-      if (!best || badness(point) < badness(plan.policies[*best].points[r])) best = p;
-    }
-    if (best) {
-      choice.policy = plan.policies[*best].name;
-      for (std::size_t p = 0; p < plan.policies.size(); ++p) {
-        if (p == *best || plan.policies[p].points[r].state) continue;
-        const auto difference = difference_over_runs(
-            runs[p][r], runs[*best][r], question.confidence,
-            [&](const RunNumbers& run) { return targets_of(question).any() ? -run.kept : run.latency.mean; });
-        if (!difference || !(difference->low > 0)) choice.not_told_apart.push_back(plan.policies[p].name);
-      }
-    }
-    plan.best.push_back(choice);
-  }
-  // The lowest rate from which on decoding without speculation is better, at it and every higher rate.
-  const LoadPolicy& plain = plan.policies.front();
-  for (std::size_t r = rates; r-- > 0;) {
-    bool pays = false;
-    for (std::size_t p = 1; p < plan.policies.size(); ++p) {
-      const LoadPoint& point = plan.policies[p].points[r];
-      if (!candidates[p].fixed || point.state) continue;
-      const Interval* without = simulated(plain.points[r], "latency mean");
-      pays = pays || plain.points[r].state == overloaded_state ||
-             (without != nullptr && simulated(point, "latency mean")->estimate < without->estimate);
-    }
-    if (pays) {
-      if (plan.off_from) plan.on_until = plain.points[r].rate;
-      break;
-    }
-    if (!plain.points[r].state) plan.off_from = plain.points[r].rate;
-  }
 }
 
 /// The part that all runs of a plan share.
@@ -202,8 +173,8 @@ double highest_rate(const Simulation& simulation, std::size_t candidate, std::si
 }
 
 /// Sets the highest rate of every policy.
-void find_highest_rates(const Simulation& simulation, std::span<const double> rates,
-                        const std::vector<std::vector<std::vector<RunNumbers>>>& runs, LoadPlan& plan) {
+void find_highest_rates(const Simulation& simulation, std::span<const double> rates, const PolicyRuns& runs,
+                        LoadPlan& plan) {
   const std::size_t count = simulation.runs();
   std::vector<std::vector<double>> found(plan.policies.size(), std::vector<double>(count));
   for_each_index(plan.policies.size() * count, [&](std::size_t i) {
@@ -218,28 +189,43 @@ void find_highest_rates(const Simulation& simulation, std::span<const double> ra
   }
 }
 
-/// Returns server settings for the table by batch; empty if it never drafts.
-std::vector<ServerSetting> settings_of(const LoadQuestion& question, const std::vector<BatchRange>& table) {
-  int longest = 0;
-  for (const BatchRange& range : table) longest = std::max(longest, range.gamma);
-  if (longest == 0) return {};
-  ServedPlan served = served_plan(question, longest);
-  served.batches = table;
+/// Returns the settings that carry out an advice. Servers that cannot change gamma with the batch get the
+/// best fixed one of these rates, in place of a table.
+std::vector<ServerSetting> settings_of(const LoadQuestion& question, const LoadPlan& plan,
+                                       const std::vector<LoadCandidate>& candidates,
+                                       const LoadAdvice& advice) {
+  const auto gamma_of = [&](std::size_t p) { return static_cast<int>(candidates[p].gamma); };
+  const auto chosen = static_cast<std::size_t>(
+      std::ranges::find(candidates, advice.policy, &LoadCandidate::name) - candidates.begin());
+  const std::vector<LoadPoint>& points = plan.policies[chosen].points;
+  const auto index_of = [&](double rate) {
+    return static_cast<std::size_t>(std::ranges::find(points, rate, &LoadPoint::rate) - points.begin());
+  };
+  ServedPlan served = served_plan(question, gamma_of(chosen));
+  if (candidates[chosen].policy.name() == "table") {
+    served.batches = plan.table;
+    std::vector<bool> fixed;
+    for (const LoadCandidate& one : candidates) fixed.push_back(one.settable && one.policy.name() == "fixed");
+    const auto best = best_over_rates(plan, fixed, index_of(advice.from), index_of(advice.to));
+    served.gamma = best ? gamma_of(*best) : 0;
+  }
+  served.max_sequences = question.server.engine.max_sequences;
+  served.purpose = fmt::format("{} at {}: computed for α = {}", advice.policy,
+                               rate_words(advice.from, advice.to), plan.acceptance);
+  const std::uint32_t replicas = question.server.engine.replicas;
+  if (const auto* target = std::get_if<RooflineCost>(&question.costs.target)) {
+    served.purpose += fmt::format(", {} × {}", replicas * static_cast<std::uint32_t>(served.devices),
+                                  target->machine.device.name);
+  }
+  if (replicas > 1) {
+    served.purpose += fmt::format(
+        ". Start {} of these servers; a request goes to the one with the fewest requests", replicas);
+  }
+  const auto longest = static_cast<std::uint32_t>(longest_planned_draft(served));
   double reached = 1;
-  for (const double rate : position_rates(law_of(question), static_cast<std::uint32_t>(longest)))
+  for (const double rate : position_rates(law_of(question), longest))
     served.accepted.push_back(reached *= rate);
   return server_settings(served);
-}
-
-std::vector<double> rates_below(double capacity) {
-  std::vector<double> rates;
-  for (const double share : {.05, .1, .2, .3, .4, .5, .6, .7, .8, .9}) {
-    // Rounds the rate to two significant digits.
-    const double rate = share * capacity;
-    const double unit = std::pow(10, std::floor(std::log10(rate)) - 1);
-    rates.push_back(std::round(rate / unit) * unit);
-  }
-  return rates;
 }
 
 }  // namespace
@@ -274,6 +260,13 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   const auto& costs = section.cost->as<PairStepCosts>();
   if (!has_draft(costs)) refuse("/serving/cost/draft", "missing; plan load compares drafts with none");
   LoadQuestion question{planned_pair(costs, "/serving/cost", served_operation), section};
+  const auto& measured = question.measured_batches;
+  if (measured && measured->second <= measured->first && section.engine.max_sequences > measured->first) {
+    throw ConfigError(
+        "/serving/cost/target_times",
+        "measured at batch {:g} only, and a replica runs up to {} sequences at a time: measure larger batches, or set serving.engine.max_sequences",
+        measured->first, section.engine.max_sequences);
+  }
   question.extras = {costs.step_ms, costs.idle_draft};
   question.alpha = config.alpha;
   question.seed = config.seed;
@@ -307,35 +300,25 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
     if (fit.fits_reason) return plan;
   }
-  std::vector<ContextTable> tables;
   // A draft device drafts before the step begins, so no policy can change that draft.
   if (!question.server.draft_device) {
     plan.table = batch_table(question, context);
-    tables = context_tables(question, context);
+    plan.context_tables = context_tables(question, context);
   }
-  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, tables);
-  if (tables.size() > 1) plan.context_tables = std::move(tables);
+  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, plan.context_tables);
+  if (plan.context_tables.size() < 2) plan.context_tables.clear();
   Simulation simulation{question, stream, {}, control};
   for (const LoadCandidate& one : candidates) {
     simulation.servers.push_back(load_server(question, one, context));
-    plan.policies.push_back({.name = one.name, .sentence = one.sentence});
+    plan.policies.push_back({.name = one.name, .sentence = one.sentence, .settable = one.settable});
   }
-  const Control quiet{.stop = control.stop};
-  for_each_index(candidates.size(), [&](std::size_t p) {
-    plan.policies[p].capacity =
-        requests_per_second(serve_full(simulation.servers[p], stream, run_seed(question.seed, 0), quiet));
-  });
+  const std::vector<FullServer> full = full_servers(question, candidates, control);
   if (control.stop()) return std::nullopt;
-
+  for (std::size_t p = 0; p < candidates.size(); ++p) plan.policies[p].capacity = full[p].capacity;
   std::vector<double> rates = question.rates;
-  if (rates.empty()) {
-    double most = 0;
-    for (const LoadPolicy& policy : plan.policies) most = std::max(most, policy.capacity);
-    rates = rates_below(most);
-  }
+  if (rates.empty()) rates = rates_below(std::ranges::max(plan.policies, {}, &LoadPolicy::capacity).capacity);
   plan.requests = load_size(question, rates.front()).measured;
-  std::vector<std::vector<std::vector<RunNumbers>>> runs(candidates.size(),
-                                                         std::vector<std::vector<RunNumbers>>(rates.size()));
+  PolicyRuns runs(candidates.size(), std::vector<std::vector<RunNumbers>>(rates.size()));
   const std::size_t count = simulation.runs();
   for (std::size_t p = 0; p < candidates.size(); ++p) {
     for (std::size_t r = 0; r < rates.size(); ++r) {
@@ -358,12 +341,19 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
       plan.policies[p].points.push_back(point_of(runs[p][r], runs[0][r], rates[r], question));
     }
   }
-  choose(plan, candidates, runs, question);
+  plan.best = best_policies(plan, runs);
+  plan.recommended = recommended_policies(plan, runs);
   if (targets_of(question).any() && rates.size() > 1) {
     find_highest_rates(simulation, rates, runs, plan);
     if (control.stop()) return std::nullopt;
   }
-  plan.settings = settings_of(question, plan.table);
+  plan.limit = limit_of(question, plan, full, control);
+  if (control.stop()) return std::nullopt;
+  if (question.server.draft_device) return plan;  // the servers with settings have none
+  for (const LoadAdvice& advice : plan.recommended) {
+    for (ServerSetting& one : settings_of(question, plan, candidates, advice))
+      plan.settings.push_back(std::move(one));
+  }
   return plan;
 }
 

@@ -21,11 +21,14 @@ struct LoadQuestion : PlannedPair {
   /// costs and arrivals.
   ServingSection server{};
   StepExtras extras{};
-  std::optional<double> alpha{};  ///< used if the section's acceptance has no rate
-  std::vector<double> rates{};    ///< requests per second; empty: ten, chosen from the capacity
+  std::optional<double> alpha{};   ///< used if the section's acceptance has no rate
+  std::string acceptance_words{};  ///< where acceptance comes from; empty: as the section says
+  std::vector<double> rates{};     ///< requests per second; empty: ten, chosen from the capacity
   /// True if the user did not set the number of measured requests; runs with bursts then cover at least ten
   /// of each phase.
   bool usual_size = false;
+  /// True: `plan_layouts` may split the target's devices into replicas, each in tensor parallel.
+  bool any_layout = false;
   /// Share of the device's memory; bounds caches if the section does not.
   double memory_share = 0.9;
   int max_gamma = 8;
@@ -46,19 +49,52 @@ struct LoadPoint : ServingResult {
 struct LoadPolicy {
   std::string name{};
   std::string sentence{};
-  double capacity = 0;  ///< requests per second of a full server
+  bool settable = false;  ///< servers have settings for it
+  double capacity = 0;    ///< requests per second of a full server
   /// Highest rate, over runs, at which the percentile's share of requests meets the targets. Empty without
   /// targets, for a single rate, and if a run meets them at no rate.
   std::optional<Interval> highest{};
   std::vector<LoadPoint> points{};
 };
 
-/// The best policy at a rate: the largest share of requests that meet the targets; without targets, the least
-/// mean latency.
+/// The best policy at a rate. Policies meet the targets if the percentile's share of requests does; without
+/// targets all do. The best is the one with the least mean latency among those that meet the targets, or, if
+/// none does, the one with the largest share of requests that do.
 struct LoadChoice {
   double rate = 0;
   std::string policy{};                       ///< empty if all policies have a state
   std::vector<std::string> not_told_apart{};  ///< policies that differ from it by no more than chance
+};
+
+/// The recommended policy for the rates from `from` to `to`. Servers have settings for it, and at each of
+/// these rates no other such policy is better by more than chance or 5%.
+struct LoadAdvice {
+  std::string policy{};
+  double from = 0;  ///< requests per second
+  double to = 0;
+};
+
+/// The limit of the recommended policy at the highest rate that it serves.
+struct LoadLimit {
+  std::string policy{};
+  double capacity = 0;  ///< requests per second of a full server
+  double running = 0;   ///< requests that a replica of the full server runs
+  /// "targets", "sequences", "cache", "step tokens", or "speed" if more of these three gains less than 1%.
+  std::string binds{};
+  std::string next{};        ///< the next choice, in words; empty if the targets bind
+  double next_capacity = 0;  ///< with the next choice
+};
+
+/// A way to use the devices, and what its recommended policy reaches.
+struct LoadLayout {
+  int replicas = 1;
+  int devices = 1;  ///< per replica, in tensor parallel
+  bool chosen = false;
+  std::optional<std::string> fits_reason{};  ///< why it does not fit; the rest is then empty
+  double capacity = 0;                       ///< requests per second of a full server; the best policy's
+  int served = 0;                            ///< rates at which the recommended policy meets the targets
+  std::optional<double> low_ms{};            ///< mean latency at the lowest rate
+  std::optional<double> high_ms{};           ///< mean latency at the highest rate that the best layout serves
 };
 
 /// Gamma by batch for mean contexts up to `context` tokens (0: all longer ones) and above those of the table
@@ -86,15 +122,15 @@ struct LoadPlan : MemoryFit {
   int runs = 0;
   std::vector<LoadPolicy> policies;
   std::vector<LoadChoice> best;  ///< one per rate
-  /// From the rate `off_from` on, decoding without speculation has a lower mean latency than any fixed gamma;
-  /// at `on_until`, the rate before it, not. Both are empty if a fixed gamma is better at the highest rate;
-  /// `on_until` is also empty if none is better at any rate.
-  std::optional<double> off_from;
-  std::optional<double> on_until;
-  std::vector<BatchRange> table;  ///< by batch, for the mean context
+  /// By increasing rate, as few as possible. Rates at which all policies have a state are in none.
+  std::vector<LoadAdvice> recommended;
+  std::optional<LoadLimit> limit;
+  std::vector<LoadLayout> layouts;  ///< empty if only one was tried
+  std::vector<BatchRange> table;    ///< by batch, for the mean context
   /// By batch and context; empty if gamma does not depend on the context.
   std::vector<ContextTable> context_tables;
-  std::vector<ServerSetting> settings;
+  std::uint32_t max_sequences = 0;      ///< that a replica runs at the same time
+  std::vector<ServerSetting> settings;  ///< for the recommended policies
   std::vector<std::string> warnings;
 };
 
@@ -104,9 +140,15 @@ const Typed<LoadPlan>& described();
 /// Simulates every policy at every rate, in parallel. Progress counts requests. Returns nothing if `control`
 /// ended it.
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control);
+/// Plans with every layout of the target's devices that is allowed (`any_layout`): replicas of equal size, in
+/// tensor parallel. Returns the plan of the layout that serves the most rates; among equals, the one with the
+/// least latencies.
+std::optional<LoadPlan> plan_layouts(const LoadQuestion& question, const Control& control);
 /// Estimates the number of simulated requests. The search for highest rates and the choice of rates take a
 /// number that is not known in advance.
 std::uint64_t load_work(const LoadQuestion& question);
+/// Returns the sum of load_work over the layouts.
+std::uint64_t layouts_work(const LoadQuestion& question);
 
 Listing load_text(const LoadPlan& plan);
 std::string load_headline(const LoadPlan& plan);

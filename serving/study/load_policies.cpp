@@ -133,20 +133,22 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
   const Selected<StepPolicyKind> fixed = policy_of({{"kind", "fixed"}});
   add("plain", "no draft model", 0, fixed);
   candidates.back().drafts = false;
+  candidates.back().settable = true;
   for (const int gamma : {1, 2, 3, 4, 5, 6, 8, 12, 16}) {
     if (gamma > question.max_gamma) break;
     add(fmt::format("γ = {}", gamma), "at every batch", gamma, fixed);
-    candidates.back().fixed = true;
+    candidates.back().settable = true;
   }
   if (question.server.draft_device) return candidates;
   const int most = question.max_gamma;
   add("table by batch", "the γ of each batch below; the draft also runs where it is 0", most,
       table_of({{0, by_batch}}));
+  candidates.back().settable = true;
   if (tables.size() > 1)
     add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
   // SGLang's policy changes the number of draft runs, which is always one if a single run drafts all tokens.
   if (draft_runs(question.costs) == DraftRuns::a_token)
-    add("SGLang's steps", "its default slots by batch, adjusted by the accepted tokens", most,
+    add("SGLang's slots", "its default slots by batch, adjusted by the accepted tokens", most,
         policy_of({{"kind", "sglang"}}));
   add("goodput", "the γ with the most expected tokens per millisecond, with α as observed", most,
       policy_of({{"kind", "goodput"}}));

@@ -15,8 +15,8 @@ struct LoadCandidate {
   std::string sentence;
   std::uint32_t gamma = 0;
   Selected<StepPolicyKind> policy;
-  bool drafts = true;  ///< false: no draft model is loaded
-  bool fixed = false;  ///< one fixed gamma above 0
+  bool drafts = true;     ///< false: no draft model is loaded
+  bool settable = false;  ///< servers have settings for it
 };
 
 /// Returns the acceptance law for the longest draft of any policy.

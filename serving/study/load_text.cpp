@@ -1,9 +1,11 @@
 // Texts, tables and figures of `speclab plan load`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/page/cells.hpp"
@@ -11,7 +13,7 @@
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/plan_words.hpp"
-#include "serving/study/load_plan.hpp"
+#include "serving/study/load_choice.hpp"
 
 namespace speclab {
 
@@ -39,12 +41,19 @@ Table number_table(const LoadPlan& plan, std::string id, std::string caption,
   return {std::move(id), std::move(caption), std::move(columns)};
 }
 
+std::string layout_words(const LoadLayout& layout) {
+  return fmt::format("{} × tensor parallel {}", layout.replicas, layout.devices);
+}
+
 std::string head(const LoadPlan& plan) {
   std::string out;
   out += plan_line("arrivals", plan.arrivals);
   out += plan_line("tokens", plan.lengths);
   out += plan_line("α", plan.acceptance);
   out += plan_line("costs", plan.costs);
+  const auto layout = std::ranges::find(plan.layouts, true, &LoadLayout::chosen);
+  if (layout != plan.layouts.end())
+    out += plan_line("layout", "{}, the best of {}", layout_words(*layout), plan.layouts.size());
   if (plan.draft_device) out += plan_line("draft device", *plan.draft_device);
   if (plan.draft_budget)
     out += plan_line("a draft run reads", "{} tokens of a cache at most", *plan.draft_budget);
@@ -59,61 +68,137 @@ std::string head(const LoadPlan& plan) {
   return out;
 }
 
-std::string findings(const LoadPlan& plan) {
+/// Compares the policy's mean latency with that of plain decoding, at rates at which both are known.
+std::string gain_words(const LoadPlan& plan, const LoadAdvice& advice) {
+  constexpr double percent = 100;
+  std::vector<double> changes;
+  const LoadPolicy& policy = *find_named(plan.policies, advice.policy);
+  for (std::size_t r = 0; r < policy.points.size(); ++r) {
+    const Interval* own = simulated(policy.points[r], "latency mean");
+    const Interval* plain = simulated(plan.policies.front().points[r], "latency mean");
+    const double rate = policy.points[r].rate;
+    if (own == nullptr || plain == nullptr || rate < advice.from || rate > advice.to) continue;
+    changes.push_back(percent * (own->estimate / plain->estimate - 1));
+  }
+  if (changes.empty()) return fmt::format(" Plain decoding is {} there.", overloaded_state);
+  const auto [low, high] = std::ranges::minmax(changes);
+  return fmt::format(" Mean latency compared with plain decoding: {:+.2g}{}%.", low,
+                     high > low ? fmt::format(" to {:+.2g}", high) : "");
+}
+
+std::string advice_sentence(const LoadPlan& plan, const LoadAdvice& advice) {
+  std::string out = fmt::format("At {}: ", rate_words(advice.from, advice.to));
+  out += advice.policy == "plain" ? "do not speculate (plain)." : advice.policy + ".";
+  if (advice.policy != "plain") out += gain_words(plan, advice);
+  double kept = 1;
+  for (const LoadPoint& point : find_named(plan.policies, advice.policy)->points) {
+    if (point.rate < advice.from || point.rate > advice.to || meets_targets(plan, point)) continue;
+    kept = std::min(kept, simulated(point, "targets kept")->estimate);
+  }
+  constexpr double percent = 100;
+  if (kept < 1) out += fmt::format(" Only {:.3g}% of requests meet the targets there.", percent * kept);
+  return out + "\n";
+}
+
+/// Says at which rates no policy has numbers; empty if there are none.
+std::string state_sentence(const LoadPlan& plan) {
+  std::vector<double> rates;
+  std::string state;
+  for (std::size_t r = 0; r < plan.best.size(); ++r) {
+    if (!plan.best[r].policy.empty()) continue;
+    rates.push_back(plan.best[r].rate);
+    state = *plan.policies.front().points[r].state;
+  }
+  if (rates.empty()) return "";
+  return fmt::format("At {:.4g} requests per second every policy is {}.\n", fmt::join(rates, ", "), state);
+}
+
+/// Names the policy without settings that is better than the recommended one by the most; empty if none is by
+/// more than little_loss.
+std::string unset_sentence(const LoadPlan& plan) {
+  double most = little_loss;
   std::string out;
-  if (plan.best.size() == 1) {
-    const LoadChoice& choice = plan.best.front();
-    if (choice.policy.empty())
-      return fmt::format("At {:.4g} requests per second every policy is {}.\n", choice.rate,
-                         *plan.policies.front().points.front().state);
-    out = fmt::format("At {:.4g} requests per second: {}.", choice.rate, choice.policy);
-    if (!choice.not_told_apart.empty())
-      out += fmt::format(" These runs cannot tell it from: {}.", fmt::join(choice.not_told_apart, ", "));
-    return out + "\n";
-  }
-  if (plan.off_from) {
-    out +=
-        plan.on_until
-            ? fmt::format(
-                  "Switch speculation off between {:.4g} and {:.4g} requests per second: from there on its mean latency is higher than without it.\n",
-                  *plan.on_until, *plan.off_from)
-            : fmt::format(
-                  "Do not speculate: from {:.4g} requests per second on, mean latency is lower without it.\n",
-                  *plan.off_from);
-  } else {
-    out += "At every rate here some fixed γ has a lower mean latency than no speculation.\n";
-  }
-  if (has_targets(plan)) {
-    const LoadPolicy* best = nullptr;
-    for (const LoadPolicy& policy : plan.policies) {
-      if (policy.highest && (best == nullptr || policy.highest->estimate > best->highest->estimate))
-        best = &policy;
-    }
-    out += best != nullptr
-               ? fmt::format("{:.4g}% of requests meet the targets up to {} requests per second, with {}.\n",
-                             plan.percentile, interval_text(*best->highest), best->name)
-               : fmt::format("At no rate do {:.4g}% of requests meet the targets.\n", plan.percentile);
+  for (std::size_t r = 0; r < plan.best.size(); ++r) {
+    const LoadPolicy* const own = recommended_at(plan, plan.best[r].rate);
+    const LoadPolicy* const best = find_named(plan.policies, plan.best[r].policy);
+    if (own == nullptr || best == nullptr || best->settable || !meets_targets(plan, own->points[r])) continue;
+    const double gain = 1 - simulated(best->points[r], "latency mean")->estimate /
+                                simulated(own->points[r], "latency mean")->estimate;
+    if (gain <= most) continue;
+    most = gain;
+    constexpr double percent = 100;
+    out = fmt::format(
+        "At {:.4g} requests per second {} has a mean latency {:.2g}% below that; there are no settings for it.\n",
+        plan.best[r].rate, best->name, percent * gain);
   }
   return out;
+}
+
+std::string limit_sentence(const LoadPlan& plan) {
+  if (!plan.limit) return "";
+  const LoadLimit& limit = *plan.limit;
+  if (limit.binds == "targets")
+    return fmt::format("The targets bind: a full server serves {:.4g} requests per second with {}.\n",
+                       limit.capacity, limit.policy);
+  std::string out =
+      limit.binds == "sequences"
+          ? fmt::format("The limit of {} sequences at a time binds", plan.max_sequences)
+      : limit.binds == "cache" ? fmt::format("The cache binds: {:.0f} of {} sequences fit at a time",
+                                             limit.running, plan.max_sequences)
+      : limit.binds == "step tokens"
+          ? "The limit of tokens in a step binds"
+          : fmt::format("The speed of the {} binds", plan.layouts.empty() ? "server" : "devices");
+  return out + fmt::format(": {} serves at most {:.4g} requests per second, and {:.4g} with {}.\n",
+                           limit.policy, limit.capacity, limit.next_capacity, limit.next);
+}
+
+/// Says up to which rates the targets are met: with the recommended policy of the highest rates, and with the
+/// policy that meets them up to the highest.
+std::string highest_sentence(const LoadPlan& plan) {
+  if (!has_targets(plan) || plan.best.size() < 2) return "";
+  const LoadPolicy* best = nullptr;
+  for (const LoadPolicy& policy : plan.policies) {
+    if (policy.highest && (best == nullptr || policy.highest->estimate > best->highest->estimate))
+      best = &policy;
+  }
+  if (best == nullptr)
+    return fmt::format("At no rate do {:.4g}% of requests meet the targets.\n", plan.percentile);
+  const auto up_to = [](const LoadPolicy& policy) {
+    return fmt::format("up to {} requests per second with {}", interval_text(*policy.highest), policy.name);
+  };
+  const LoadPolicy* const own =
+      plan.recommended.empty() ? nullptr : find_named(plan.policies, plan.recommended.back().policy);
+  const bool other = own != nullptr && own != best && own->highest;
+  return fmt::format("{:.4g}% of requests meet the targets {}{}.\n", plan.percentile,
+                     other ? up_to(*own) + ", " : "", up_to(*best));
+}
+
+std::string findings(const LoadPlan& plan) {
+  std::string out;
+  for (const LoadAdvice& advice : plan.recommended) out += advice_sentence(plan, advice);
+  return out + state_sentence(plan) + unset_sentence(plan) + highest_sentence(plan) + limit_sentence(plan);
 }
 
 Table rate_table(const LoadPlan& plan) {
   const std::string p = fmt::format("p{:g}", plan.percentile);
   std::vector<std::string> names{"latency mean", "TTFT " + p, "TPOT " + p, "running"};
-  Table table = number_table(plan, "rates",
-                             has_targets(plan) ? "The policy with the most requests that meet the targets"
-                                               : "The policy with the smallest mean latency",
-                             {"requests per second", "policy"}, names);
+  Table table = number_table(
+      plan, "rates", fmt::format("The recommended policy, within {:g}% of the fastest", 100 * kept_loss),
+      {"requests per second", "policy"}, names);
   table.columns.emplace_back("plain latency");
   bool close = false;
   for (std::size_t r = 0; r < plan.best.size(); ++r) {
     const LoadChoice& choice = plan.best[r];
-    const LoadPolicy* policy = find_named(plan.policies, choice.policy);
+    const LoadPolicy* const policy = recommended_at(plan, choice.rate);
     const LoadPoint& plain = plan.policies.front().points[r];
-    close = close || !choice.not_told_apart.empty();
+    const auto& others = choice.not_told_apart;
+    const bool like_others =
+        policy != nullptr &&
+        (policy->name == choice.policy ? !others.empty()
+                                       : std::ranges::find(others, policy->name) != others.end());
+    close = close || like_others;
     std::vector<Cell>& cells = table.rows.emplace_back(1, short_cell(choice.rate));
-    cells.push_back(
-        text_cell(policy == nullptr ? "none" : choice.policy + (choice.not_told_apart.empty() ? "" : " *")));
+    cells.push_back(text_cell(policy == nullptr ? "none" : policy->name + (like_others ? " *" : "")));
     add_numbers(cells, policy == nullptr ? plain : policy->points[r], names);
     add_numbers(cells, plain, {"latency mean"});
   }
@@ -137,6 +222,29 @@ Table highest_table(const LoadPlan& plan) {
   return table;
 }
 
+Table layout_table(const LoadPlan& plan) {
+  Table table{
+      "layouts",
+      "Layouts of the devices, each with its recommended policies",
+      {"layout", "capacity", "rates served", fmt::format("latency at {:.4g}/s", plan.best.front().rate)}};
+  const bool several = plan.best.size() > 1 && !plan.recommended.empty();
+  if (several) table.columns.push_back(fmt::format("latency at {:.4g}/s", plan.recommended.back().to));
+  for (const LoadLayout& one : plan.layouts) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells = {text_cell((one.chosen ? "→ " : "") + layout_words(one))};
+    if (one.fits_reason) {
+      cells.push_back(text_cell("does not fit"));
+      cells.resize(table.columns.size(), text_cell("–"));
+      continue;
+    }
+    cells.insert(cells.end(), {short_cell(one.capacity), plain_count(one.served), short_cell(one.low_ms)});
+    if (several) cells.push_back(short_cell(one.high_ms));
+  }
+  table.note = has_targets(plan) ? "Rates served: those at which the targets are met."
+                                 : "Rates served: those at which the server keeps up.";
+  return table;
+}
+
 Table policy_table(const LoadPlan& plan) {
   const std::string p = fmt::format("p{:g}", plan.percentile);
   std::vector<std::string> names{"latency mean", "latency " + p, "TTFT " + p,
@@ -151,7 +259,7 @@ Table policy_table(const LoadPlan& plan) {
   for (const LoadPolicy& policy : plan.policies) {
     const LoadPoint& point = policy.points.front();
     std::vector<Cell>& cells = table.rows.emplace_back();
-    cells = {text_cell((policy.name == plan.best.front().policy ? "→ " : "") + policy.name),
+    cells = {text_cell((&policy == recommended_at(plan, point.rate) ? "→ " : "") + policy.name),
              short_cell(policy.capacity)};
     add_numbers(cells, point, names);
     const bool other = policy.name != "plain" && point.over_plain;
@@ -220,10 +328,15 @@ Listing load_text(const LoadPlan& plan) {
   out += findings(plan);
   if (plan.best.size() > 1) out += rate_table(plan);
   if (plan.best.size() == 1) out += policy_table(plan);
+  if (!plan.layouts.empty()) out += layout_table(plan);
   if (plan.best.size() > 1 && has_targets(plan)) out += highest_table(plan);
-  if (!plan.table.empty())
+  // Settings and tables of policies that nobody recommends would hide those that are.
+  const auto recommends = [&](const auto& choices, const char* policy) {
+    return std::ranges::any_of(choices, [&](const auto& one) { return one.policy == policy; });
+  };
+  if (recommends(plan.recommended, "table by batch"))
     out += gamma_table("batches", "The table by batch: best γ for the mean context", {{0, plan.table}});
-  if (!plan.context_tables.empty())
+  if (recommends(plan.best, "table by context"))
     out += gamma_table("contexts", "The table by batch and mean context", plan.context_tables);
   out += settings_text(plan.settings);
   return out;

@@ -51,6 +51,44 @@ TEST_CASE("settings name gamma in the words of each server") {
   }
 }
 
+TEST_CASE("settings carry devices and sequences, and without speculation start the target alone") {
+  ServedPlan plan;
+  plan.target = "org/big";
+  plan.draft = "org/small";
+  plan.gamma = 3;
+  plan.devices = 4;
+  plan.max_sequences = 48;
+  const auto lines = [&] {
+    std::vector<std::string> all;
+    for (const ServerSetting& one : server_settings(plan)) all.push_back(one.lines.at(0));
+    return all;
+  };
+  // Transformers is no server with continuous batching.
+  const std::vector<std::string> with = lines();
+  REQUIRE(with.size() == 4);
+  CHECK(with[0].starts_with(
+      "vllm serve org/big --tensor-parallel-size 4 --max-num-seqs 48 --speculative-config '{"));
+  CHECK(with[1].find("--model-path org/big --tp-size 4 --max-running-requests 48 --speculative-algorithm") !=
+        std::string::npos);
+  CHECK(with[2].starts_with(
+      R"(LLM("org/big", tensor_parallel_size=4, max_batch_size=48, speculative_config=DraftTarget)"));
+  CHECK(with[3].starts_with("llama-server -m big.gguf --split-mode tensor -np 48 -md small.gguf "));
+  plan.gamma = 0;
+  CHECK(lines() ==
+        std::vector<std::string>{
+            "vllm serve org/big --tensor-parallel-size 4 --max-num-seqs 48",
+            "python -m sglang.launch_server --model-path org/big --tp-size 4 --max-running-requests 48",
+            R"(LLM("org/big", tensor_parallel_size=4, max_batch_size=48))",
+            "llama-server -m big.gguf --split-mode tensor -np 48"});
+  // With a table by batch, servers that have none decode plainly if no fixed gamma pays.
+  plan.batches = {{1, 8, 2, 1.2}, {9, 48, 0, 1}};
+  plan.devices = 1;
+  const std::vector<std::string> table = lines();
+  CHECK(table[0].find("[[1, 8, 2], [9, 48, 0]]") != std::string::npos);
+  CHECK(table[1] == "python -m sglang.launch_server --model-path org/big --max-running-requests 48");
+  CHECK(!server_settings(plan)[1].notes.empty());
+}
+
 TEST_CASE("names with quotes and blanks can be pasted as they are printed") {
   ServedPlan plan;
   plan.draft = R"(my "small" model's)";
@@ -130,6 +168,8 @@ TEST_CASE("every option that is printed has its source") {
       plan.method = method;
       plan.accepted = {0.7, 0.5, 0.3, 0.2, 0.1, 0.05};
       if (ranges) plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
+      if (ranges) plan.devices = 2;
+      if (ranges) plan.max_sequences = 64;
       for (const ServerSetting& setting : server_settings(plan)) {
         std::vector<std::string> lines = setting.lines;
         if (setting.synthetic) lines.push_back(setting.synthetic->line);

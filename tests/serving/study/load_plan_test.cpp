@@ -76,8 +76,9 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
   CHECK(number(three, "accepted") == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
   CHECK(number(three, "TPOT p95") < 0.6 * step);
   CHECK(three.over_plain->high < 0);
-  CHECK(plan.best.front().policy.rfind("plain", 0) != 0);
-  CHECK_FALSE(plan.off_from);
+  CHECK(plan.best.front().policy != "plain");
+  REQUIRE(plan.recommended.size() == 1);
+  CHECK(plan.recommended[0].policy != "plain");
 }
 
 TEST_CASE("every policy of a plan is one that an engine can run") {
@@ -153,10 +154,16 @@ TEST_CASE("the capacity is that of a full server, and a rate beyond it is overlo
   CHECK(simulated(point(plan, "plain", 2), "latency mean") == nullptr);
   CHECK_FALSE(point(plan, "plain", 1).state);
   CHECK(number(point(plan, "plain", 0), "utilisation") == doctest::Approx(2 * 0.089).epsilon(0.15));
-  CHECK(plan.off_from == 2);
-  CHECK(plan.settings.empty());
   CHECK(plan.best[2].policy.empty());
-  CHECK(terminal(load_text(plan)).find("Do not speculate") != std::string::npos);
+  REQUIRE(plan.recommended.size() == 1);
+  CHECK(plan.recommended[0].policy == "plain");
+  CHECK(plan.recommended[0].from == 2);
+  CHECK(plan.recommended[0].to == 8);
+  const std::string text = terminal(load_text(plan));
+  CHECK(text.find("At 2 to 8 requests per second: do not speculate") != std::string::npos);
+  CHECK(text.find("At 20 requests per second every policy is overloaded") != std::string::npos);
+  CHECK(text.find("vllm serve TARGET_MODEL --max-num-seqs 64\n") != std::string::npos);
+  CHECK(text.find("speculative") == std::string::npos);
 }
 
 TEST_CASE("runs that are too short say so, and no policy is the best by them") {
@@ -173,7 +180,7 @@ TEST_CASE("runs that are too short say so, and no policy is the best by them") {
   CHECK(point(plan, "plain", 0).state == too_short_state);
   CHECK(simulated(point(plan, "plain", 0), "latency mean") == nullptr);
   CHECK(plan.best.front().policy.empty());
-  CHECK_FALSE(plan.off_from);
+  CHECK(plan.recommended.empty());
   CHECK(terminal(load_text(plan)).find("every policy is too short") != std::string::npos);
 }
 
