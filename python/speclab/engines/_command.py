@@ -103,6 +103,8 @@ def on_server(given: argparse.Namespace, own: set[str]) -> int:
     if given.prompts:
         options["prompts"] = pathlib.Path(given.prompts).read_text(encoding="utf-8").splitlines()
     if given.header:
+        if wrong := [text for text in given.header if ":" not in text]:
+            raise ValueError(f"--header {wrong[0]}: expected NAME:VALUE")
         options["headers"] = {name.strip(): value.strip() for name, _, value in (text.partition(":") for text in given.header)}
     found = audit_server(given.url, out=given.out, progress=sys.stderr.isatty(), say=lambda sentence: print(sentence, file=sys.stderr, flush=True), **options)
     print(found, end="")

@@ -154,7 +154,7 @@ def _answer(read: dict[str, Any], body: Mapping[str, Any], tokens: int) -> Answe
     choice = read["choices"][0]
     said = choice.get("logprobs")
     if not said:
-        return "has no log-probabilities, with which the server says its tokens; start the server so that it returns them"
+        return "has no log-probabilities, from which its tokens are read; start the server so that it returns them"
     if "content" in said:
         ids, rows = _aligned(read.get("__verbose", {}).get("tokens"), said["content"])
     else:
