@@ -292,7 +292,7 @@ std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const Draft
   ServedPlan served = served_plan(pair, plan.best.gamma);
   if (plan.batches) served.batches = *plan.batches;
   served.purpose = planned_load(fmt::format("γ = {}", plan.best.gamma), plan.alpha.value.estimate, pair,
-                                {plan.costs.batch, plan.costs.context});
+                                {plan.costs.batch, plan.costs.context.value_or(0)});
   const int longest = longest_planned_draft(served);
   for (int n = 1; n <= longest; ++n) served.accepted.push_back(plan.curve.accepts(longest, n));
   return server_settings(served);

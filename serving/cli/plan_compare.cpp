@@ -19,7 +19,7 @@ std::optional<PlanAnswer> answer_compare(const Values& values, const Control& /*
   question.confidence = confidence_option(values);
   question.power = checked_number(values, "power", 0.01, 0.9999);
   PlanAnswer answer =
-      answer_of(compare_logs(question), comparison_text, comparison_headline, comparison_figures);
+      answer_of(values, compare_logs(question), comparison_text, comparison_headline, comparison_figures);
   answer.title = "Acceptance of two logs";
   return answer;
 }

@@ -49,7 +49,7 @@ std::vector<LoadQuestion> allowed_layouts(const LoadQuestion& question) {
 double max_capacity(const LoadQuestion& question, const Control& control) {
   const double context = mean_context(load_stream(question));
   for (const CostPair& costs : costs_by_device(question)) {
-    if (memory_fit(costs, {1, context}, question.memory_share).fits_reason) return 0;
+    if (memory_fit(costs, {1, context}, question.memory_share, question.max_gamma).fits_reason) return 0;
   }
   try {
     const auto full = full_servers(question, candidates_of(question), control);
