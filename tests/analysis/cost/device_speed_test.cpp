@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/cost/presets.hpp"
+#include "tests/analysis/cost/machines.hpp"
 
 using namespace speclab;
 
 namespace {
-
-template <class Preset>
-const Preset& preset_of(const std::vector<Preset>& presets, const std::string& name) {
-  return *std::find_if(presets.begin(), presets.end(), [&](const Preset& one) { return one.name == name; });
-}
 
 CostPair pair_on(int devices) {
   Machine machine;
