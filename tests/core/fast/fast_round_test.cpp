@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -50,10 +51,10 @@ Chain<Real> random_chain(Philox& stream, std::size_t vocab) {
 }
 
 /// Returns the distribution of the tokens that one round emits, in exact arithmetic.
-template <class Play>
-std::map<Tokens, Rational> distribution(const Play& play) {
+std::map<Tokens, Rational> distribution(
+    const std::function<void(Tokens&, EnumeratedRandomSource<Rational>&, RoundScratch<Rational>&)>& play) {
   std::map<Tokens, Rational> found;
-  const auto program = [&](auto& random) {
+  const auto program = [&](EnumeratedRandomSource<Rational>& random) {
     Tokens context;
     RoundScratch<Rational> scratch;
     play(context, random, scratch);

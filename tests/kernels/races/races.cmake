@@ -12,7 +12,8 @@ file(GLOB race_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_races.cpp)
 add_library(told_kernels OBJECT ${told} ${race_tests})
 target_link_libraries(told_kernels PRIVATE speclab_options speclab::core doctest::doctest)
 target_compile_options(told_kernels PRIVATE -fsanitize=thread)
-set_target_properties(told_kernels PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+# A name in one file may be that of another file.
+set_target_properties(told_kernels PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30 SPECLAB_SHADOWS ON)
 add_executable(races kernels/races/told_accesses.cpp ${PROJECT_SOURCE_DIR}/kernels/simt/emulator.cpp
   kernels/races/race_detector.cpp $<TARGET_OBJECTS:told_kernels> $<TARGET_OBJECTS:speclab_test_main>)
 target_link_libraries(races PRIVATE speclab_options speclab::core Boost::context)
