@@ -1,6 +1,7 @@
 // Reads vLLM's lines "SpecDecoding metrics: Mean acceptance length: 2.50, ...", each about the interval since
 // the line before; early versions of the V1 engine print only totals. The V0 engine's lines "Speculative
 // metrics: ..." count since the server's start.
+#include <algorithm>
 #include <cmath>
 
 #include "serving/advisor/log_format.hpp"
@@ -36,7 +37,8 @@ struct Throughput {
   void check(const std::string& where) const {
     constexpr double interval = 10;  // seconds between lines
     const auto count = [](double rate) {
-      return static_cast<std::uint64_t>(std::llround(std::max(rate, 0.0) * interval));
+      return static_cast<std::uint64_t>(
+          std::llround(std::clamp(rate * interval, 0.0, static_cast<double>(max_count))));
     };
     check_drafting(where, count(rounds), count(emitted - accepted), count(accepted),
                    drafting_share_with_prompts);
