@@ -114,8 +114,8 @@ RecordingPart read_scored(const RecordingSource& source) {
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace response = place(document);
     const std::vector<JsonPlace> found = lists(response);
-    if (found.empty() && !goes_on)
-      throw UsageError("{}has no log-probabilities, but the first document has", response.where);
+    if (found.empty() && !(goes_on && response.has("done")))
+      throw UsageError("{}: has no such log-probabilities, but the first document has", document.where);
     for (const JsonPlace& list : found) {
       ScoredSequence& sequence = goes_on ? text.sequences.back() : text.add(list.where);
       for (std::size_t i = 0; i < list.size(); ++i) {

@@ -60,7 +60,10 @@ ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
 RecordingPart read_vllm(const RecordingSource& source) {
   ScoredText text;
   for (const JsonDocument& document : source.documents()) {
-    for (const JsonPlace& holder : holders(document)) {
+    const std::vector<JsonPlace> found = holders(document);
+    if (found.empty())
+      throw UsageError("{}: has no prompt_logprobs, but the first document has", document.where);
+    for (const JsonPlace& holder : found) {
       const JsonPlace positions = holder.at("prompt_logprobs");
       const bool has_ids = holder.has("prompt_token_ids");
       ScoredSequence& sequence = text.add(positions.where);

@@ -168,7 +168,9 @@ ModelLogs read_requests(const LogSource& source) {
     if (!length) length = number_after(part.text, "mean len");
     const std::vector<double> rates = rates_after(part, "acceptance rate per position");
     if (length && accepted > 0 && *length - llama_length_rounding > 1) {
-      const double max_rounds = static_cast<double>(accepted) / (*length - llama_length_rounding - 1);
+      const double max_rounds =
+          std::min(static_cast<double>(accepted) / (*length - llama_length_rounding - 1),
+                   static_cast<double>(drafted));
       check_drafting(line.where, static_cast<std::uint64_t>(std::ceil(max_rounds)),
                      runs_of(of_request, accepted, 2), accepted);
     }

@@ -1,6 +1,9 @@
 // Reads vLLM's lines "SpecDecoding metrics: Mean acceptance length: 2.50, ...", each about the interval since
 // the line before; early versions of the V1 engine print only totals. The V0 engine's lines "Speculative
 // metrics: ..." count since the server's start.
+#include <algorithm>
+#include <cmath>
+
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
@@ -15,9 +18,38 @@ std::string not_vllm_log(const LogSource& source) {
   return source.has(vllm_marker) ? "" : fmt::format("has no line with \"{}\"", vllm_marker);
 }
 
+/// Tokens and rounds a second, summed over lines. Lines about all emitted tokens have no line about drafts if
+/// nothing was drafted.
+struct Throughput {
+  double emitted = 0;
+  double accepted = 0;
+  double rounds = 0;
+
+  void add(const TextLine& line, double length, std::size_t gamma) {
+    const double kept = number_after(line.text, "Accepted throughput:").value_or(0);
+    const double drafted = number_after(line.text, "Drafted throughput:").value_or(0);
+    accepted += kept;
+    // Short rounds are more than drafted / gamma, and a length near 1 has too few digits.
+    rounds += std::max(drafted / static_cast<double>(gamma), length > 1 ? kept / (length - 1) : 0);
+  }
+
+  /// Throws UsageError if runs without a draft emitted a part of the text.
+  void check(const std::string& where) const {
+    constexpr double interval = 10;  // seconds between lines
+    const auto count = [](double rate) {
+      return static_cast<std::uint64_t>(
+          std::llround(std::clamp(rate * interval, 0.0, static_cast<double>(max_count))));
+    };
+    check_drafting(where, count(rounds), count(emitted - accepted), count(accepted),
+                   drafting_share_with_prompts);
+  }
+};
+
 ModelLogs read_vllm_log(const LogSource& source) {
   ModelLog log;
+  Throughput throughput;
   for (const TextLine& line : source.lines()) {
+    throughput.emitted += number_after(line.text, "Avg generation throughput:").value_or(0);
     if (line.text.find(vllm_marker) == std::string::npos) continue;
     // An integer follows the labels of counts; another word follows those of throughput.
     const std::uint64_t accepted = count_after(line, "Accepted:");
@@ -31,14 +63,17 @@ ModelLogs read_vllm_log(const LogSource& source) {
     const auto length = number_after(line.text, "Mean acceptance length:");
     if (!length) refuse_line(line, "no \"Mean acceptance length\"");
     // If the line goes on after the last rate, ", Avg ..." follows and ends the list.
+    const std::vector<double> rates = rates_in(line.text.substr(rates_at + vllm_rates.size()));
     constexpr double half_of_last_digit = 0.0051;
     add_rounded(log, line.where,
                 {.accepted = accepted,
                  .drafted = drafted,
-                 .rates = rates_in(line.text.substr(rates_at + vllm_rates.size())),
+                 .rates = rates,
                  .mean_emitted = *length,
                  .mean_rounding = half_of_last_digit});
+    if (!rates.empty()) throughput.add(line, *length, rates.size());
   }
+  throughput.check(source.name());
   return {{"", log}};
 }
 

@@ -296,7 +296,23 @@ TEST_CASE("one text in the responses of six servers gives the same columns") {
     CHECK(one.sequences.size() == 1);
     CHECK(mentions(file_refusal(targets[i]), fmt::format("{} holds one model", formats[i])));
   }
-  CHECK(mentions(file_refusal(targets[0] + "\n{\"meta_info\": {}}\n"), "FILE:2: has no log-probabilities"));
+  CHECK(mentions(file_refusal(targets[0] + "\n{\"meta_info\": {}}\n"),
+                 "FILE:2: has no such log-probabilities"));
+  // A document of another format among them is refused, wherever it stands.
+  const std::string scored_by_vllm =
+      R"({"prompt_logprobs": [null, {"11": {"logprob": -1}}, {"12": {"logprob": -1}}]})";
+  std::vector<std::string> lines{scored_by_vllm, draft};
+  for (const std::size_t i : {0u, 2u, 4u, 6u}) {
+    lines.push_back(targets[i]);
+    std::erase(lines.back(), '\n');
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (std::size_t j = 0; j < lines.size(); ++j) {
+      const std::string reason = file_refusal(lines[i] + "\n" + lines[j] + "\n", draft);
+      CAPTURE(reason);
+      CHECK(mentions(reason, "but the first document has") == (i != j));
+    }
+  }
   CHECK(
       mentions(file_refusal(R"({"meta_info": {"output_token_logprobs": [[-1, 3, null], [null, 4, null]]}})"),
                "output_token_logprobs/1: [null,4,null]; expected a log-probability"));

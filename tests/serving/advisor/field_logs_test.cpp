@@ -107,6 +107,16 @@ std::string early_page(const std::string& more) {
          more;
 }
 
+/// Lines about ten seconds with 60 rounds, which drafted 240 tokens and accepted 120.
+std::string v1_log(int tokens_a_second) {
+  return fmt::format(
+      "INFO [loggers.py:123] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: {}.0 tokens/s\n"
+      "INFO [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 3.00, Accepted throughput: 12.00 tokens/s, "
+      "Drafted throughput: 24.00 tokens/s, Accepted: 120 tokens, Drafted: 240 tokens, Per-position acceptance rate: "
+      "0.800, 0.600, 0.400, 0.200, Avg Draft acceptance rate: 50.0%\n",
+      tokens_a_second);
+}
+
 struct ReadCase {
   const char* format;
   std::string text;
@@ -140,6 +150,7 @@ std::vector<ReadCase> vllm_cases() {
        1.5,
        2,
        {}},
+      {"vllm_log", v1_log(18), {}, 60, 2, 4, 12},
       {"vllm_log",
        "SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
        {.drafted = 3},
@@ -352,6 +363,10 @@ std::vector<RefusedCase> refused_cases() {
             "numAcceptedTokens": 4, "numRequestsWithDraftTokens": 2}}])",
        {},
        {"2 of 8 runs", "1.5 tokens a run"}},
+      // 6 rounds of 4 drafted tokens and 54 other runs a second emitted 6 + 12 + 54 tokens.
+      {v1_log(72), {}, {"60 of 600 runs", "1.2 tokens a run"}},
+      // In ten further seconds nothing was drafted, so that there is no line about drafts.
+      {v1_log(18) + "Engine 000: Avg generation throughput: 30.0 tokens/s\n", {}, {"60 of 360 runs"}},
       // 20 of 100 runs drafted, and all of it was accepted: two tokens a run, not six.
       {[] {
          std::string rounds = "drafted,accepted\n";
