@@ -1,9 +1,11 @@
 #include "analysis/statistics/differences.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace speclab {
@@ -27,6 +29,10 @@ double t_test_power(double noncentrality, double degrees, double confidence) {
 }
 
 double t_test_noncentrality(double degrees, double confidence, double power) {
+  // A comparison needs the same one for each of its numbers.
+  thread_local std::map<std::array<double, 3>, double> known;
+  const auto found = known.find({degrees, confidence, power});
+  if (found != known.end()) return found->second;
   double low = 0;
   double high = largest_shift;
   constexpr int halvings = 80;
@@ -34,7 +40,7 @@ double t_test_noncentrality(double degrees, double confidence, double power) {
     const double middle = (low + high) / 2;
     (t_test_power(middle, degrees, confidence) < power ? low : high) = middle;
   }
-  return high;
+  return known[{degrees, confidence, power}] = high;
 }
 
 IntervalAt independent_difference(IntervalAt first, IntervalAt second) {

@@ -302,8 +302,7 @@ Listing plan_text(const DrafterPlan& plan) {
     out += batch_text(plan);
   } else if (!plan.device) {
     out += R"(
-The batch at which speculation stops paying needs --device, --target and --draft, or times
-measured at several batches.
+The batch at which speculation stops paying needs --device, --target and --draft, or times measured at several batches.
 )";
   }
   out += "\n";

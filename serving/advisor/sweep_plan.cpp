@@ -30,15 +30,15 @@ namespace {
 constexpr std::array parts{"k", "rate", "acceptance", "length"};
 enum Part : std::size_t { k_part, rate_part, acceptance_part, length_part };
 
-/// The usual names of the columns, in small letters and digits alone.
+/// The usual names of the columns, in small letters and digits alone, without "average" or the like in front.
 const std::array<std::vector<std::string_view>, parts.size()> usual_names{
-    {{"k", "n", "γ", "gamma", "nmax", "draftmax", "draftn", "draftnmax", "specdraftnmax",
-      "numspeculativetokens", "numsteps", "speculativenumsteps"},
-     {"toks", "ts", "tokenss", "tokssec", "tps", "tokenspersecond", "tokpersec", "throughput",
-      "outputthroughput"},
+    {{"k", "n", "γ", "gamma", "nmax", "depth", "mtpk", "draftmax", "draftn", "draftnmax", "drafttokens",
+      "specdraftnmax", "numspeculativetokens", "numsteps", "speculativenumsteps"},
+     {"toks", "tks", "ts", "tokenss", "tokssec", "tps", "tokenspersecond", "tokpersec", "throughput",
+      "decode", "decodetps", "decodetoks", "outputthroughput", "outputtokenthroughputtoks"},
      {"acceptance", "acceptancerate", "acceptrate", "accept", "draftacceptance", "draftacceptancerate"},
-     {"length", "acceptlen", "acceptlength", "avgacceptlen", "alen", "acceptancelength",
-      "meanacceptancelength", "acceptedlength", "meanlen", "tau", "τ"}}};
+     {"length", "acceptlen", "acceptlength", "alen", "acceptancelength", "acceptedlength", "len", "tau", "τ",
+      "emittedperverify", "tokensperstep"}}};
 
 std::string plain_name(const std::string& text) {
   std::string plain;
@@ -46,6 +46,9 @@ std::string plain_name(const std::string& text) {
     const auto letter = static_cast<unsigned char>(c);
     if (letter > 127) plain += c;
     if (letter < 128 && std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
+  }
+  for (const std::string_view word : {"average", "avg", "mean", "aggregate"}) {
+    if (plain.starts_with(word)) plain.erase(0, word.size());
   }
   return plain;
 }
@@ -88,17 +91,24 @@ std::optional<double> number_of_cell(const std::string& cell) {
   return rest.starts_with('%') ? *number / percent : *number;
 }
 
-/// Returns K of a cell such as 4, "n4", "static3" or "off"; empty if it has none or several.
+/// Returns K of a cell such as 4, "n4", "k=3", "4 (default)" or "off"; empty if it has none or several.
 std::optional<int> k_of_cell(const std::string& cell) {
-  constexpr int most = 1000;
-  const std::string plain = plain_name(cell);
-  const std::size_t first = plain.find_first_of("0123456789");
+  constexpr const char* digits = "0123456789";
+  const std::size_t first = cell.find_first_of(digits);
   if (first == std::string::npos) {
-    static const std::vector<std::string> words{"off", "baseline", "plain", "none", "nospec", "specoff"};
-    return std::find(words.begin(), words.end(), plain) != words.end() ? std::optional(0) : std::nullopt;
+    const std::string plain = plain_name(cell);
+    const auto begins = [&](std::string_view word) { return plain.starts_with(word); };
+    return begins("off") || begins("baseline") || begins("plain") || begins("no") || begins("nano") ||
+                   begins("without") || begins("specoff") || plain == "na"
+               ? std::optional(0)
+               : std::nullopt;
   }
-  const auto whole = integer_in(plain.substr(first));
-  if (!whole || *whole < 0 || *whole > most || cell.find('.') != std::string::npos) return std::nullopt;
+  const std::size_t end = std::min(cell.find_first_not_of(digits, first), cell.size());
+  const bool alone = cell.find_first_of(digits, end) == std::string::npos &&
+                     cell.find('.') == std::string::npos && !cell.starts_with('-');
+  const auto whole = integer_in(cell.substr(first, end - first));
+  constexpr int most = 1000;
+  if (!alone || !whole || *whole > most) return std::nullopt;
   return static_cast<int>(*whole);
 }
 
@@ -194,7 +204,11 @@ class SweepTable {
         has_length() && !is_absent(cells[*columns_[length_part]]) ? length_part : acceptance_part;
     if (!columns_.at(part)) refuse_line(line, "no accepted length for K = {}", k);
     const std::string& cell = cells[*columns_.at(part)];
-    const auto number = number_of_cell(cell);
+    auto number = number_of_cell(cell);
+    constexpr double percent = 100;
+    if (number && part == acceptance_part && names_[*columns_.at(part)].find('%') != std::string::npos &&
+        !cell.ends_with('%'))
+      *number /= percent;
     if (!number)
       refuse_line(line, "{} is \"{}\"; expected one number, such as 0.72 or 72%, or a length such as 3.1",
                   names_[*columns_.at(part)], brief(cell));

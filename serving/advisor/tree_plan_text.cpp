@@ -42,7 +42,7 @@ Listing tree_text(const TreePlan& plan) {
   out += plan_line("tokens per target step", "{:.4g}", plan.best.tokens);
   out += plan_line("best chain", chain_words(plan.best));
   out += plan_line("accepted by rank", "{:.4g}", fmt::join(plan.rank_shares, ", "));
-  out += plan_line("costs", "{}; batch {:g}{}", plan.cost_from, plan.batch,
+  out += plan_line("costs", "{}; at batch {:g}{}", plan.cost_from, plan.batch,
                    plan.context ? fmt::format(" and a context of {:g}", *plan.context) : "");
   if (!plan.batches.empty()) {
     Table table{

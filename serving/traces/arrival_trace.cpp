@@ -1,7 +1,6 @@
 #include "serving/traces/arrival_trace.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -120,6 +119,7 @@ const std::array<std::vector<std::string_view>, 3> known_stems{
      {"output", "outputtokens", "outputtoks", "outputlength", "outputlen", "outputlens", "generatedtokens",
       "responsetokens", "completiontokens", "tokensize", "numoutputtokens", "numdecodetokens"}}};
 constexpr std::array meanings{"the time of arrival", "the tokens of the prompt", "the tokens of the output"};
+constexpr std::array usual{"arrival_s or arrival_ms", "prompt_tokens", "output_tokens"};
 
 /// The places of a request's time, prompt and output among the names of a file.
 struct TraceColumns {
@@ -160,8 +160,8 @@ TraceColumns columns_of(const std::vector<std::string>& names, const std::string
     if (!at) {
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-      throw UsageError("{}: none of \"{}\" is {}; expected a name such as {}", where, printable(all, 300),
-                       meanings.at(part), fmt::join(known, ", "));
+      throw UsageError("{}: none of \"{}\" is {}; call it {}", where, printable(all, 300), meanings.at(part),
+                       usual.at(part));
     }
     found.at.at(part) = *at;
   }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics/acceptance_log.hpp"
+#include "core/random/philox.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "serving/server/acceptance_law.hpp"
 #include "tests/bounds.hpp"
@@ -118,6 +120,54 @@ TEST_CASE("rounds are put together by their request, also if requests take turns
   const LogComparison renamed =
       comparison_of("rid,n,kept\na,4,1\na,4,2\nb,4,4\n", "rid,n,kept\na,4,1\nb,4,2\n", other);
   CHECK(renamed.first.units.starts_with("2 requests"));
+}
+
+TEST_CASE("pieces of rounds seldom differ without a cause, and find a planted difference") {
+  // Passages of 10 rounds on average are easy (.9) or hard (.5). Null: both logs have this law; p < .05 in a
+  // share of at most .05 of 100 trials, 7 sigma: .203. Rounds taken as independent alarm in about .35.
+  const auto log = [](std::uint32_t trial, std::uint32_t side, double more) {
+    Philox stream(test_seed(58), Site{trial, side, Draw{Use::world, 6}});
+    const auto uniform = [&] { return static_cast<double>(stream() >> 11U) * 0x1p-53; };
+    std::string text;
+    bool easy = uniform() < 0.5;
+    for (int round = 0; round < 600; ++round) {
+      if (uniform() < 0.1) easy = !easy;
+      int accepted = 0;
+      while (accepted < 3 && uniform() < (easy ? 0.9 : 0.5) + more) ++accepted;
+      text += fmt::format("3,{}\n", accepted);
+    }
+    return text;
+  };
+  int alarms = 0;
+  int alarms_by_round = 0;
+  int hits = 0;
+  double claimed = 0;
+  constexpr std::uint32_t trials = 100;
+  for (std::uint32_t trial = 0; trial < trials; ++trial) {
+    const std::string first = log(trial, 0, 0);
+    const std::string second = log(trial, 1, 0);
+    const ComparedNumber alpha = named(comparison_of(first, second), "α");
+    alarms += alpha.p.value() < 0.05 ? 1 : 0;
+    claimed += alpha.found.value() / trials;
+    const auto alone = [](const std::string& text) {
+      const PositionCounts counts = acceptance_in(text, "rounds").counts;
+      return [=](double confidence) {
+        return binomial_interval(counts.total_accepted(), counts.total_examined(), confidence);
+      };
+    };
+    const Interval naive = *independent_difference(alone(first), alone(second))(0.95);
+    alarms_by_round += naive.low > 0 || naive.high < 0 ? 1 : 0;
+    hits += named(comparison_of(first, log(trial, 2, 0.09)), "α").p.value() < 0.05 ? 1 : 0;
+  }
+  CAPTURE(alarms);
+  CAPTURE(alarms_by_round);
+  CAPTURE(hits);
+  CAPTURE(claimed);
+  CHECK(alarms <= 0.203 * trials);
+  CHECK(alarms_by_round > 0.203 * trials);
+  CHECK(hits >= 0.5 * trials);
+  CHECK(claimed > 0.05);
+  CHECK(claimed < 0.12);
 }
 
 TEST_CASE("totals by position have the interval of independent rounds") {

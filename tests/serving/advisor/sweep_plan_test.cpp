@@ -140,6 +140,19 @@ TEST_CASE("commas, tabs, blanks and bars separate cells") {
     CHECK(speeds(text) == doctest::Approx(1000 * 2.2 / 90));
 }
 
+TEST_CASE("names and cells are read as people write them") {
+  const SweepPlan plan = sweep_of(
+      "| spec-draft-n-max | average tk\\s | wall_s_total | aggregate_accept_rate |\n|---|---|---|---|\n"
+      "| n/a - no mtp | 22.92 | 77.69 | n/a |\n| 1 | 27.58 | 68.34 | 0.8835 |\n| k=2 (default) | 29.39 | 66.00 | 0.815 |\n");
+  REQUIRE(plan.sweeps[0].points.size() == 3);
+  CHECK(plan.sweeps[0].points[0].step_ms == doctest::Approx(1000 / 22.92));
+  CHECK(plan.sweeps[0].points[2].step_ms == doctest::Approx(1000 * 2.63 / 29.39));
+  const SweepPlan percent =
+      sweep_of("depth,decode,Acceptance rate (%)\nnone,50,\n1,70 tok/s,83.5\n2,80 tok/s,75 %\n");
+  CHECK(percent.sweeps[0].points[1].tokens_per_step == doctest::Approx(1.835));
+  CHECK(percent.sweeps[0].points[2].tokens_per_step == doctest::Approx(2.5));
+}
+
 TEST_CASE("SGLang's table of modes is read by the names of its columns") {
   const SweepPlan plan = sweep_of(
       "| Mode | Throughput | Avg latency | Avg accept len |\n|---|---:|---:|---:|\n| baseline | 460.7 tok/s | 4.4 s | nan |\n"
@@ -166,6 +179,9 @@ TEST_CASE("tables that do not say enough are refused by line and column") {
   says(sweep_refusal(head + "1,60,\n"), ":3: acceptance is \"\"");
   says(sweep_refusal(head + "fast,60,0.5\n"), ":3: K is \"fast\"; expected drafted tokens");
   says(sweep_refusal(head + "1.5,60,0.5\n"), ":3: K is \"1.5\"");
+  says(sweep_refusal(head + "2 of 3,60,0.5\n"), ":3: K is \"2 of 3\"");
+  says(sweep_refusal(head + "ngram,60,0.5\n"), ":3: K is \"ngram\"");
+  says(sweep_refusal(head + "1,89.2 / 87.2,0.5\n"), ":3: tok/s is \"89.2 / 87.2\"");
   says(sweep_refusal(head + "1,0,0.5\n"), ":3: tok/s is \"0\"");
   says(sweep_refusal(head + "1,60\n"), ":3: 2 cells; the header has 3");
   says(sweep_refusal("K,tok/s,length\n1,50,3\n2,60,2\n"), ":2: length 3 gives 3 tokens a step");
