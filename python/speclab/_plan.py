@@ -65,6 +65,8 @@ def plan(
     max_levels: int | None = None,
     memory_share: float | None = None,
     confidence: float | None = None,
+    server: str | None = None,
+    model_name: str | None = None,
     threads: int = 0,
 ) -> Findings:
     """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the speedup with an interval, and
@@ -104,6 +106,7 @@ def plan(
             "medusa", "dflash", "dspark" or "domino" (one run drafts a round; c is its time).
         gamma: a gamma to compare with the best.
         max_gamma, max_batch, memory_share, confidence: limits, as in the program; for a tree max_nodes and max_levels.
+        server, model_name: the server whose settings are returned (default: all), and the target's name in them.
         threads: threads for configs and recordings; 0: all cores.
 
     Returns:
@@ -115,6 +118,8 @@ def plan(
 
     >>> plan(alpha=.75, c=.02).best["gamma"]
     9
+    >>> plan(alpha=.75, c=.02, server="vllm", model_name="me/mine").settings[0]["lines"][0][:19]
+    'vllm serve me/mine '
     >>> round(plan(alpha=.511, of_drafted=3, c=.02).alpha["value"]["value"], 3)
     0.7
     >>> plan(tree=[.6, .15, .05], c=.2, max_nodes=12).best["nodes"]

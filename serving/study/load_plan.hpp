@@ -79,7 +79,8 @@ struct LoadLimit {
   std::string policy{};
   double capacity = 0;  ///< requests per second of a full server
   double running = 0;   ///< requests that a replica of the full server runs
-  /// "targets", "sequences", "cache", "step tokens", or "speed" if more of these three gains less than 1%.
+  /// At its capacity: "sequences", "cache", "step tokens", or "speed" if more of these gains less than 1%;
+  /// "targets" if they are missed below it.
   std::string binds{};
   std::string next{};        ///< the next choice, in words; empty if the targets bind
   double next_capacity = 0;  ///< with the next choice

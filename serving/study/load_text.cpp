@@ -140,16 +140,17 @@ std::string limit_sentence(const LoadPlan& plan) {
   if (limit.binds == "targets")
     return fmt::format("The targets bind: a full server serves {:.4g} requests per second with {}.\n",
                        limit.capacity, limit.policy);
-  std::string out =
-      limit.binds == "sequences"
-          ? fmt::format("The limit of {} sequences at a time binds", plan.max_sequences)
-      : limit.binds == "cache" ? fmt::format("The cache binds: {:.0f} of {} sequences fit at a time",
-                                             limit.running, plan.max_sequences)
-      : limit.binds == "step tokens"
-          ? "The limit of tokens in a step binds"
-          : fmt::format("The speed of the {} binds", plan.layouts.empty() ? "server" : "devices");
-  return out + fmt::format(": {} serves at most {:.4g} requests per second, and {:.4g} with {}.\n",
-                           limit.policy, limit.capacity, limit.next_capacity, limit.next);
+  constexpr double near = 0.9;
+  const bool rate_binds = !plan.recommended.empty() && plan.recommended.back().to < near * limit.capacity;
+  const std::string why =
+      limit.binds == "sequences"     ? fmt::format("{} sequences at a time bind", plan.max_sequences)
+      : limit.binds == "cache"       ? fmt::format("the cache binds, which holds {:.0f} of {} sequences",
+                                                   limit.running, plan.max_sequences)
+      : limit.binds == "step tokens" ? "the limit of tokens in a step binds"
+                                     : "its speed binds";
+  return fmt::format("{}{} serves at most {:.4g} requests per second: {}; {} would serve {:.4g}.\n",
+                     rate_binds ? "Only the rate binds here. With more requests " : "", limit.policy,
+                     limit.capacity, why, limit.next, limit.next_capacity);
 }
 
 /// Says up to which rates the targets are met: with the recommended policy of the highest rates, and with the

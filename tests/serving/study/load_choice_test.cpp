@@ -229,7 +229,7 @@ TEST_CASE("a recommendation has as few stretches of rates as brute force finds")
         point.rate = static_cast<double>(r + 1);
         const double value = 100 + 3.0 * static_cast<double>(random() % 4);
         auto& own = runs.back().emplace_back(4);
-        for (RunNumbers& run : own) run.latency.mean = value + 1e-6 * static_cast<double>(random() % 1000);
+        for (RunNumbers& run : own) run.latency.mean = value + 1e-12 * static_cast<double>(random());
         if (random() % 8 == 0) point.state = overloaded_state;
         point.numbers = {{"latency mean", Interval{value, value, value}}};
       }
