@@ -30,12 +30,17 @@ constexpr const char* rounds_key = "draft_rounds";
 /// Returns the number of rounds of a request with `emitted` tokens (0: not known). Servers draft at most up
 /// to the token before the last one, so that each run of the target, except the prompt's, drafts, perhaps
 /// except the one for the last token. Throws UsageError if so few tokens were drafted that other runs drafted
-/// fewer than gamma.
+/// fewer than gamma, or more than gamma in each.
 std::uint64_t rounds_drafting(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
                               std::uint64_t accepted, std::uint64_t emitted) {
   const std::uint64_t full = (drafted + gamma - 1) / gamma;
   const std::uint64_t runs = runs_of(emitted, accepted, 1);
-  if (runs < full || runs == 0) return full;
+  // Accepted tokens after the end of a text are not emitted, up to gamma of them.
+  if (runs > 0 && full > runs + gamma + 1) {
+    throw UsageError("{}: {} tokens drafted in about {} runs of the target are more than {} in each", where,
+                     drafted, runs, gamma);
+  }
+  if (runs < full) return full;
   if (runs * gamma - drafted > gamma * (gamma + 1) / 2) {
     throw UsageError(
         "{}: {} tokens drafted in {} runs of the target, which emitted {:.3g} tokens a run: not {} in each; a log of rounds would say how many",

@@ -53,7 +53,7 @@ class SglangDrafts {
     }
     // The nodes of a chain are its drafted tokens and the token before them.
     const auto known = nodes_.value_or(0) > 1 ? std::optional(*nodes_ - 1) : steps_;
-    if (known && *known > 0 && !source.drafted()) return *known;
+    if (known && *known > 0) return *known;
     return drafted_option(source, "means without the server's arguments do not say");
   }
 

@@ -40,9 +40,8 @@ ModelLogs read_sglang_metrics(const LogSource& source) {
                        counters.emitted, counters.rounds);
     }
     const std::uint64_t gamma =
-        counters.steps && !source.drafted()
-            ? *counters.steps
-            : drafted_option(source, "without sglang:spec_num_steps the page does not say");
+        counters.steps ? *counters.steps
+                       : drafted_option(source, "without sglang:spec_num_steps the page does not say");
     logs[model].add_sums(source.name(), counters.rounds, counters.rounds * gamma,
                          counters.emitted - counters.rounds);
   }
