@@ -239,7 +239,9 @@ std::string batch_sentences(const DrafterPlan& plan) {
     const bool full = plan.device && plan.device->memory.largest_batch == most;
     out = fmt::format(
         "With the best γ of each batch speculation pays at every batch up to {}, the largest {}.\n", most,
-        full ? "that fits into memory" : plan.batches_measured ? "measured" : "considered");
+        full                    ? "that fits into memory"
+        : plan.batches_measured ? "measured"
+                                : "considered");
   } else if (last_paying == 0) {
     out = pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
                      : "Speculation does not pay at any batch.\n";
