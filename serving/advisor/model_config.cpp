@@ -21,17 +21,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the family of a config, or that of Llama, by whose keys a model of unknown type is counted; a note
-/// then says so. Throws UsageError if its feed-forward blocks may have two matrices or three.
-ModelFamily family_for(Transformer& model, const ModelKeys& outer, const ModelKeys& keys, bool head) {
-  if (const ModelFamily* const found = family_of(outer, keys)) return *found;
+/// Counts a model of unknown type by the keys that it shares with known ones, and notes it. Throws UsageError
+/// if its feed-forward blocks may have two matrices or three. A head without activation is a Llama layer.
+void add_unknown(Transformer& model, const ModelKeys& keys, bool head) {
   const std::string type = keys.text("model_type");
   std::string activation = keys.text("hidden_act");
   for (const char* key : {"hidden_activation", "mlp_hidden_act"}) {
     if (const std::string other = keys.text(key); !other.empty()) activation = other;
   }
-  ModelFamily family{.name = "unknown", .types = {}, .gated = activation != "relu2", .witness = ""};
-  if (head && activation.empty()) return family;
+  model.gated = activation != "relu2";
+  if (head && activation.empty()) return;
   if (activation != "silu" && activation != "relu2") {
     keys.refuse(
         "model_type",
@@ -42,7 +41,6 @@ ModelFamily family_for(Transformer& model, const ModelKeys& outer, const ModelKe
   model.notes.push_back(fmt::format(
       "{}: {}/model_type \"{}\" is not known: its weights and cache are counted by the keys that it shares with known models, and are wrong if its code does what no key says. To be sure, {}.",
       keys.file, keys.within, type, way_out));
-  return family;
 }
 
 /// Returns the key of the object that describes the language model: the text part of a model with several
@@ -183,8 +181,11 @@ Transformer model_from_json(const Json& whole, const std::string& file, const Qu
   model.repository = outer.text("_name_or_path");
   model.source = file;
   if (head == HeadKind::medusa) return model;
-  const ModelFamily family = family_for(model, outer, keys, head != HeadKind::none);
+  const ModelFamily* const known = family_of(outer, keys);
+  const ModelFamily family =
+      known != nullptr ? *known : ModelFamily{.name = "", .types = {}, .gated = {}, .witness = ""};
   add_sizes(model, keys, outer, family);
+  if (known == nullptr) add_unknown(model, keys, head != HeadKind::none);
   add_modules(model, keys);
   add_experts(model, keys, family);
   add_mixers(model, keys, family, (head == HeadKind::eagle3 ? 2 : 1) * model.hidden);

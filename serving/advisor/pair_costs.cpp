@@ -22,6 +22,7 @@ namespace speclab {
 namespace {
 
 constexpr double micro = 1e-6;
+constexpr int max_devices = 1024;
 
 /// Returns the numbers in which a model is stored: those of its config.json, or else those of `dtype`.
 /// Throws ConfigError where both are given and differ.
@@ -69,7 +70,7 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
     throw ConfigError(path + "/kv_bytes_per_token", "missing beside parameters; 0: without a cache");
   Mixer cache;
   cache.layers = 1;
-  cache.parts = costs.devices;
+  cache.parts = max_devices;  // taken as split by heads
   cache.kept = *costs.kv_bytes_per_token;
   model.mixers = {cache};
   model.source = "--parameters";
@@ -225,8 +226,9 @@ std::vector<Field> all_fields() {
       field("kv_bytes_per_token", &C::kv_bytes_per_token, number(0, 1e12),
             "Bytes that its cache stores for each token, in all layers."),
       field("device", &C::device, text(), "Device: a preset (speclab plan list devices), or a .json file."),
-      integer_field("devices", &C::devices, 1, 1024, "Devices that run the target, in tensor parallel."),
-      integer_field("draft_devices", &C::draft_devices, 1, 1024,
+      integer_field("devices", &C::devices, 1, max_devices,
+                    "Devices that run the target, in tensor parallel."),
+      integer_field("draft_devices", &C::draft_devices, 1, max_devices,
                     "Devices that run the draft (default: as many as the target)."),
       field(
           "dtype", &C::dtype, text(),
