@@ -27,7 +27,8 @@ Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what
       "vLLM draft acceptance rate, llama.cpp draft acceptance, TensorRT-LLM numAcceptedTokens / numDraftTokens");
   add("accepted / examined", metrics.accepted_of_examined, "α here, if acceptances are i.i.d.");
   add("accepted / emitted", metrics.accepted_of_emitted, "share of the text that was drafted");
-  add("emitted / verified", metrics.emitted_of_verified, "DSpark acceptance rate, with the bonus; vLLM V0 system efficiency");
+  add("emitted / verified", metrics.emitted_of_verified,
+      "DSpark acceptance rate, with the bonus; vLLM V0 system efficiency");
   add("accepted a round", metrics.accepted_a_round, "TGI skipped tokens: length without the bonus");
   add("emitted a round", metrics.emitted_a_round,
       "vLLM and llama.cpp mean acceptance length, SGLang accept len, TensorRT-LLM acceptanceLength, τ");

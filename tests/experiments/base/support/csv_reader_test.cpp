@@ -33,9 +33,10 @@ TEST_CASE("rows of numbers") {
   CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f"), "f:1: \"a\" is not a number", std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f"), "f:2: \"a\" is not a number", std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f"), "f:1: \"\" is not a number", std::invalid_argument);
-  const auto marked = read_numbers("\xef\xbb\xbf"
-                                   "1\n2\n",
-                                   "f");
+  const auto marked = read_numbers(
+      "\xef\xbb\xbf"
+      "1\n2\n",
+      "f");
   CHECK(marked.at(0).numbers == std::vector<double>{1});
   CHECK(marked.at(0).where == "f:1");
   CHECK_THROWS_WITH_AS(read_numbers("\xff\xfe"
