@@ -140,7 +140,7 @@ std::string limit_sentence(const LoadPlan& plan) {
     return fmt::format("The targets bind: a full server serves {:.4g} requests per second with {}.\n",
                        limit.capacity, limit.policy);
   constexpr double near = 0.9;
-  const bool rate_binds = !plan.recommended.empty() && plan.recommended.back().to < near * limit.capacity;
+  const bool rate_binds = plan.best.back().rate < near * limit.capacity;
   const std::string why =
       limit.binds == "sequences"     ? fmt::format("{} sequences at a time bind", plan.max_sequences)
       : limit.binds == "cache"       ? fmt::format("the cache binds, which holds {:.0f} of {} sequences",
