@@ -27,17 +27,10 @@ double mean_context(const RequestStream& stream);
 std::vector<CostPair> costs_by_device(const LoadQuestion& question);
 /// Returns the cache tokens that a replica can hold on each device; 0: unlimited.
 std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts);
-/// Returns the best gamma per batch, as `plan` finds it, for contexts from a quarter of `context`, the mean,
-/// to four times it. Neighbouring contexts with equal tables share one; the last table holds for all longer
-/// contexts.
-std::vector<ContextTable> context_tables(const LoadQuestion& question, double context);
-
-/// Returns the policies to compare, first none (no speculation). `tables` comes from context_tables;
-/// `by_batch` is for the mean context. With a draft device only fixed gammas are compared, and neither is
-/// read.
+/// Returns the policies to compare, first none (no speculation). With a draft device only fixed gammas are
+/// compared, and `by_batch` is not read.
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
-                                           const std::vector<BatchRange>& by_batch,
-                                           const std::vector<ContextTable>& tables);
+                                           const std::vector<BatchRange>& by_batch);
 
 /// Returns the server that runs a candidate. `context` is the mean context, used where memory bounds caches.
 ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate, double context);
@@ -45,7 +38,7 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
 RequestStream load_stream(const LoadQuestion& question);
 LoadSize load_size(const LoadQuestion& question, double rate);
 
-/// Returns the best gamma per batch at this context.
+/// Returns the best gamma per batch at this context, as `plan` finds it.
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
 
 }  // namespace speclab
