@@ -42,9 +42,9 @@ Json json_of(const std::vector<T>& values) {
   return all;
 }
 
-Json devices_json() { return json_of(device_presets()); }
+Json listed_devices() { return json_of(device_presets()); }
 
-Json models_json() {
+Json listed_models() {
   Json all = json_of(model_presets());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Transformer& model = model_presets()[i];
@@ -127,8 +127,8 @@ std::string models_text() {
 }  // namespace
 
 const std::vector<PresetList>& preset_lists() {
-  static const std::vector<PresetList> lists{{"devices", devices_json, devices_text},
-                                             {"models", models_json, models_text},
+  static const std::vector<PresetList> lists{{"devices", listed_devices, devices_text},
+                                             {"models", listed_models, models_text},
                                              {"options", options_json, options_text},
                                              {"logs", logs_json, logs_text}};
   return lists;
