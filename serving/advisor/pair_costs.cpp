@@ -220,9 +220,8 @@ std::vector<Field> all_fields() {
       field("draft_times", &C::draft_times, input_file(),
             "File of measured times of the draft: CSV tokens,batch,ms."),
       field("target", &C::target, text(), "Target model: a preset or the path of a config.json."),
-      field(
-          "parameters", &C::parameters, text(),
-          "Parameters of a target that no config.json describes: total, or total,active, such as 30.5B,3.3B."),
+      field("parameters", &C::parameters, text(),
+            "Sizes of a target without a config.json: total or total,active, as 30.5B,3.3B."),
       field("kv_bytes_per_token", &C::kv_bytes_per_token, number(0, 1e12),
             "Bytes that its cache stores for each token, in all layers."),
       field("device", &C::device, text(), "Device: a preset (speclab plan list devices), or a .json file."),
@@ -233,12 +232,10 @@ std::vector<Field> all_fields() {
       field(
           "dtype", &C::dtype, text(),
           "Numbers of the weights: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
-      field(
-          "cache_dtype", &C::cache_dtype, text(),
-          "Numbers of the cache: bf16, fp8, or another of these (default: as a config.json says, else bf16)."),
-      integer_field(
-          "recurrent_states", &C::recurrent_states, 1, 1024,
-          "States that a model with linear attention keeps for each sequence (default: 1 + γ; 1 if a server replays drafts)."),
+      field("cache_dtype", &C::cache_dtype, text(),
+            "Numbers of the cache (default: as a config.json says, else bf16)."),
+      integer_field("recurrent_states", &C::recurrent_states, 1, 1024,
+                    "States that linear attention keeps per sequence (default: 1 + γ; replay: 1)."),
       field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
             "Reachable share of the memory bandwidth (assumed)."),
       field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),
