@@ -268,7 +268,6 @@ StepWork Replica::plain_work() const {
 
 double Replica::begin_step(double now) {
   DecodingBatch batch;
-  batch.waiting = static_cast<std::uint32_t>(waiting_.size());
   admit();
   if (running_.empty()) return std::numeric_limits<double>::infinity();
 
