@@ -69,8 +69,8 @@ std::string test_text(const std::optional<LogTest>& test) {
 
 Listing log_text(const LogFindings& log) {
   Table table{"positions",
-              fmt::format("{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
-                          log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
+              fmt::format("{} rounds, {} tokens examined, {} accepted ({})", log.rounds, log.examined,
+                          log.accepted, log.format),
               {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"}};
   for (const LogPosition& row : log.positions) {
     table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
@@ -86,9 +86,9 @@ Listing log_text(const LogFindings& log) {
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
-  out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
-speedup through alpha by the formula, or by positions, where they also contain those of ten
-pieces of the log. All but those of pieces and batches take rounds as independent.
+  out += R"(Intervals: alpha and a by Clopper and Pearson, speedup through alpha by the
+formula, or by positions, where they also contain those of ten pieces of the log. All but
+those of pieces take rounds as independent.
 )";
   return out;
 }
@@ -239,7 +239,9 @@ std::string batch_sentences(const DrafterPlan& plan) {
     const bool full = plan.device && plan.device->memory.largest_batch == most;
     out = fmt::format(
         "With the best γ of each batch speculation pays at every batch up to {}, the largest {}.\n", most,
-        full ? "that fits into memory" : plan.batches_measured ? "measured" : "considered");
+        full                    ? "that fits into memory"
+        : plan.batches_measured ? "measured"
+                                : "considered");
   } else if (last_paying == 0) {
     out = pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
                      : "Speculation does not pay at any batch.\n";
@@ -292,7 +294,7 @@ Listing plan_text(const DrafterPlan& plan) {
   if (plan.asked) out += asked_text(*plan.asked);
   if (!plan.gammas.empty()) out += gamma_table(plan);
   if (plan.log) out += log_text(*plan.log);
-  if (plan.log && plan.log->metrics) out += metrics_table(*plan.log->metrics, "of the log");
+  if (plan.log) out += metrics_table(plan.log->metrics, "of the log");
   if (plan.means) {
     out += means_text(*plan.means);
     out += metrics_table(plan.means->metrics, "of the log");

@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// A plan, for one drafter, several, a recording, or a config's cases.
+/// A plan, for one drafter, several, or a recording.
 struct PlanAnswer : Finding {
   std::vector<std::string> warnings = {};
   std::optional<std::string> unfit = {};  ///< reason why memory is too small
@@ -51,7 +51,6 @@ PlanWay plan_alpha();
 PlanWay plan_drafters();
 PlanWay plan_log();
 PlanWay plan_recording();
-PlanWay plan_config();
 PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
