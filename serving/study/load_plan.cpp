@@ -23,7 +23,6 @@ namespace speclab {
 
 SPECLAB_RESULT(LoadPoint, "load point", rate, state, numbers, over_plain);
 SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, settable, capacity, highest, points);
-SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
 SPECLAB_RESULT(LoadAdvice, "load advice", policy, from, to);
 SPECLAB_RESULT(LoadLimit, "load limit", policy, capacity, running, binds, next, next_capacity);
@@ -31,8 +30,7 @@ SPECLAB_RESULT(LoadLayout, "load layout", replicas, devices, chosen, fits_reason
                high_ms);
 SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_device, draft_budget,
                cache_tokens, ttft_ms, tpot_ms, percentile, confidence, requests, runs, fits, fits_reason,
-               policies, best, recommended, limit, layouts, table, context_tables, max_sequences, settings,
-               warnings);
+               policies, best, recommended, limit, layouts, table, max_sequences, settings, warnings);
 
 namespace {
 
@@ -300,13 +298,8 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
     if (fit.fits_reason) return plan;
   }
-  // A draft device drafts before the step begins, so no policy can change that draft.
-  if (!question.server.draft_device) {
-    plan.table = batch_table(question, context);
-    plan.context_tables = context_tables(question, context);
-  }
-  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, plan.context_tables);
-  if (plan.context_tables.size() < 2) plan.context_tables.clear();
+  plan.table = batch_table(question, context);
+  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table);
   Simulation simulation{question, stream, {}, control};
   for (const LoadCandidate& one : candidates) {
     simulation.servers.push_back(load_server(question, one, context));

@@ -268,20 +268,10 @@ Table policy_table(const LoadPlan& plan) {
   return table;
 }
 
-/// Shows gamma by batch, and by the mean context where there are several tables.
-Table gamma_table(std::string id, std::string caption, const std::vector<ContextTable>& tables) {
-  Table table{std::move(id), std::move(caption), {"batch", "to", "γ"}};
-  const bool several = tables.size() > 1;
-  if (several) table.columns.insert(table.columns.begin(), "context");
-  for (const ContextTable& one : tables) {
-    for (const BatchRange& range : one.rows) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      if (several)
-        cells.push_back(
-            text_cell(one.context > 0 ? fmt::format("to {:.0f}", std::floor(one.context)) : "longer"));
-      for (const int number : {range.first, range.last, range.gamma}) cells.push_back(plain_count(number));
-    }
-  }
+Table gamma_table(const LoadPlan& plan) {
+  Table table{"batches", "The table by batch: best γ for the mean context", {"batch", "to", "γ"}};
+  for (const BatchRange& range : plan.table)
+    table.rows.push_back({plain_count(range.first), plain_count(range.last), plain_count(range.gamma)});
   return table;
 }
 
@@ -330,14 +320,8 @@ Listing load_text(const LoadPlan& plan) {
   if (plan.best.size() == 1) out += policy_table(plan);
   if (!plan.layouts.empty()) out += layout_table(plan);
   if (plan.best.size() > 1 && has_targets(plan)) out += highest_table(plan);
-  // Settings and tables of policies that nobody recommends would hide those that are.
-  const auto recommends = [&](const auto& choices, const char* policy) {
-    return std::ranges::any_of(choices, [&](const auto& one) { return one.policy == policy; });
-  };
-  if (recommends(plan.recommended, "table by batch"))
-    out += gamma_table("batches", "The table by batch: best γ for the mean context", {{0, plan.table}});
-  if (recommends(plan.best, "table by context"))
-    out += gamma_table("contexts", "The table by batch and mean context", plan.context_tables);
+  if (std::ranges::find(plan.recommended, "table by batch", &LoadAdvice::policy) != plan.recommended.end())
+    out += gamma_table(plan);
   out += settings_text(plan.settings);
   return out;
 }
