@@ -345,8 +345,6 @@ TEST_CASE("what cannot be served is refused, with its path") {
             .starts_with("/serving/acceptance/spread"));
   CHECK(refused(R"({"serving": {"acceptance": {"kind": "constant_rate", "mean": 4}}})")
             .starts_with("/serving/acceptance/mean: 4 accepted"));
-  CHECK(refused(R"({"serving": {"acceptance": {"kind": "rounds", "counts": [0, 0]}}})")
-            .starts_with("/serving/acceptance/counts"));
   CHECK(
       refused(
           R"({"serving": {"acceptance": {"kind": "classes", "classes": [{"share": 0.5, "positions": [1]}]}}})")
