@@ -1,4 +1,4 @@
-#include "serving/advisor/layer_experts.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 #include <fmt/format.h>
 

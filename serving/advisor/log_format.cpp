@@ -195,6 +195,12 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
   throw disagree();
 }
 
+std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::uint64_t rounds) {
+  if (emitted >= rounds) return emitted - rounds;
+  throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", where, emitted,
+                   rounds);
+}
+
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests) {
   return emitted - std::min(emitted, accepted + requests);
 }

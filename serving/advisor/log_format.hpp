@@ -84,6 +84,10 @@ struct RoundedTotals {
 /// that fits the mean and whose counts print as these rates. Throws UsageError if there is none.
 void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals);
 
+/// Returns the accepted tokens of rounds, each of which emits one more than it accepts. Throws UsageError for
+/// fewer emitted tokens than rounds.
+std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::uint64_t rounds);
+
 /// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests);
 

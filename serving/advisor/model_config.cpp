@@ -10,10 +10,8 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "serving/advisor/head_config.hpp"
-#include "serving/advisor/layer_experts.hpp"
-#include "serving/advisor/layer_mixers.hpp"
 #include "serving/advisor/model_families.hpp"
-#include "serving/advisor/stored_numbers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 namespace speclab {
 

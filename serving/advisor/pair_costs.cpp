@@ -92,8 +92,8 @@ Machine machine_of(const PairCosts& costs, const std::string& path) {
   return machine;
 }
 
-/// Reads lines tokens,batch,ms, with or without that header; adds their batches to the pair.
-MeasuredCost times_of(const std::string& file, PlannedPair& pair) {
+/// Reads lines tokens,batch,ms, with or without that header.
+MeasuredCost times_of(const std::string& file) {
   const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<MeasuredPoint> points;
   try {
@@ -113,12 +113,7 @@ MeasuredCost times_of(const std::string& file, PlannedPair& pair) {
     throw UsageError(error.what());
   }
   try {
-    const MeasuredCost cost(points);
-    const auto [first, last] = std::ranges::minmax(points, {}, &MeasuredPoint::batch);
-    auto& known = pair.measured_batches;
-    known = known ? std::pair{std::max(known->first, first.batch), std::min(known->second, last.batch)}
-                  : std::pair{first.batch, last.batch};
-    return cost;
+    return MeasuredCost(points);
   } catch (const std::invalid_argument& error) {
     throw UsageError("{}: {}", file, error.what());
   }
@@ -307,12 +302,12 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
     add_roofline(costs, path, pair);
     if (std::holds_alternative<RooflineCost>(pair.costs.draft)) return pair;
   } else if (!costs.target_times.empty()) {
-    pair.costs.target = times_of(costs.target_times, pair);
+    pair.costs.target = times_of(costs.target_times);
     pair.cost_from = "measured times";
   }
   pair.costs.stated = draft_runs(pair.method);
   if (!costs.draft_times.empty()) {
-    pair.costs.draft = times_of(costs.draft_times, pair);
+    pair.costs.draft = times_of(costs.draft_times);
     return pair;
   }
   // Each draft run takes c times a target run over one token at the batch of the question.

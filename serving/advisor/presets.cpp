@@ -11,7 +11,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "serving/advisor/model_config.hpp"
-#include "serving/advisor/stored_numbers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 namespace speclab {
 

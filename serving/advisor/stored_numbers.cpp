@@ -1,4 +1,4 @@
-#include "serving/advisor/stored_numbers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 #include <fmt/format.h>
 

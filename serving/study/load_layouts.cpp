@@ -16,7 +16,6 @@ namespace speclab {
 namespace {
 
 std::vector<LoadCandidate> candidates_of(const LoadQuestion& question) {
-  if (question.server.draft_device) return load_candidates(question, {});
   return load_candidates(question, batch_table(question, mean_context(load_stream(question))));
 }
 

@@ -89,9 +89,9 @@ std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& 
 /// Returns where costs come from, and the batches that they were not measured at.
 std::string cost_sentence(const LoadQuestion& question) {
   std::string words = question.cost_from;
-  const auto& measured = question.measured_batches;
-  if (measured && measured->second < question.server.engine.max_sequences)
-    words += fmt::format(", up to batch {:g}; their last slope continues beyond", measured->second);
+  const double measured = known_costs(question.costs).max_batch;
+  if (measured < question.server.engine.max_sequences)
+    words += fmt::format(", up to batch {:g}; their last slope continues beyond", measured);
   if (std::holds_alternative<ConstantCost>(question.costs.draft))
     words += "; a draft run takes as long at every batch as at batch 1";
   return words;
@@ -258,12 +258,12 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   const auto& costs = section.cost->as<PairStepCosts>();
   if (!has_draft(costs)) refuse("/serving/cost/draft", "missing; plan load compares drafts with none");
   LoadQuestion question{planned_pair(costs, "/serving/cost", served_operation), section};
-  const auto& measured = question.measured_batches;
-  if (measured && measured->second <= measured->first && section.engine.max_sequences > measured->first) {
+  const KnownCosts measured = known_costs(question.costs);
+  if (measured.max_batch <= measured.min_batch && section.engine.max_sequences > measured.min_batch) {
     throw ConfigError(
         "/serving/cost/target_times",
         "measured at batch {:g} only, and a replica runs up to {} sequences at a time: measure larger batches, or set serving.engine.max_sequences",
-        measured->first, section.engine.max_sequences);
+        measured.min_batch, section.engine.max_sequences);
   }
   question.extras = {costs.step_ms, costs.idle_draft};
   question.alpha = config.alpha;
@@ -298,8 +298,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
     if (fit.fits_reason) return plan;
   }
-  // A draft device drafts before the step begins, so no policy can change that draft.
-  if (!question.server.draft_device) plan.table = batch_table(question, context);
+  plan.table = batch_table(question, context);
   const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table);
   Simulation simulation{question, stream, {}, control};
   for (const LoadCandidate& one : candidates) {

@@ -23,9 +23,9 @@ Selected<StepPolicyKind> policy_of(Json policy) {
   return read(kind_of(step_policy_family()), policy, "/serving/policy");
 }
 
-Selected<StepPolicyKind> table_of(const std::vector<BatchRange>& by_batch) {
+Selected<StepPolicyKind> table_of(const std::vector<BatchRange>& ranges) {
   Json rows = Json::array();
-  for (const BatchRange& range : by_batch) rows.push_back({{"batch", range.last}, {"gamma", range.gamma}});
+  for (const BatchRange& range : ranges) rows.push_back({{"batch", range.last}, {"gamma", range.gamma}});
   return policy_of({{"kind", "table"}, {"rows", std::move(rows)}});
 }
 
@@ -74,8 +74,8 @@ std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts
   if (!drafts) devices = {{question.costs.target, ConstantCost{0}}};
   std::uint64_t tokens = 0;
   for (const CostPair& costs : devices) {
-    const auto memory = device_memory(costs, {1, context}, question.memory_share,
-                                      drafts ? question.max_gamma : 0);
+    const auto memory =
+        device_memory(costs, {1, context}, question.memory_share, drafts ? question.max_gamma : 0);
     if (!memory || !memory->largest_batch) continue;
     const auto held = static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
     tokens = tokens == 0 ? held : std::min(tokens, held);
@@ -98,6 +98,7 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
 }
 
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context) {
+  if (question.server.draft_device) return {};
   return gamma_by_batch(tokens_of(question), question.costs, context,
                         static_cast<int>(question.server.engine.max_sequences));
 }

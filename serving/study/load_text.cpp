@@ -268,7 +268,7 @@ Table policy_table(const LoadPlan& plan) {
   return table;
 }
 
-Table by_batch_table(const LoadPlan& plan) {
+Table gamma_table(const LoadPlan& plan) {
   Table table{"batches", "The table by batch: best γ for the mean context", {"batch", "to", "γ"}};
   for (const BatchRange& range : plan.table)
     table.rows.push_back({plain_count(range.first), plain_count(range.last), plain_count(range.gamma)});
@@ -320,8 +320,8 @@ Listing load_text(const LoadPlan& plan) {
   if (plan.best.size() == 1) out += policy_table(plan);
   if (!plan.layouts.empty()) out += layout_table(plan);
   if (plan.best.size() > 1 && has_targets(plan)) out += highest_table(plan);
-  const auto by_table = [](const LoadAdvice& one) { return one.policy == "table by batch"; };
-  if (std::ranges::any_of(plan.recommended, by_table)) out += by_batch_table(plan);
+  if (std::ranges::find(plan.recommended, "table by batch", &LoadAdvice::policy) != plan.recommended.end())
+    out += gamma_table(plan);
   out += settings_text(plan.settings);
   return out;
 }

@@ -26,14 +26,9 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
   const auto rounds = at("rounds");
   const auto given = at("drafted");
   const std::uint64_t drafted = given ? *given : rounds.value_or(1) * drafted_option(source, "no field says");
-  std::uint64_t accepted = at("accepted").value_or(0);
-  if (const auto emitted = at("emitted")) {
-    if (*emitted < rounds.value_or(1)) {
-      refuse_line(line, "{} tokens emitted in {} rounds, but each round emits one or more", *emitted,
-                  rounds.value_or(1));
-    }
-    accepted = *emitted - rounds.value_or(1);
-  }
+  const auto emitted = at("emitted");
+  const std::uint64_t accepted =
+      emitted ? accepted_of(line.where, *emitted, rounds.value_or(1)) : at("accepted").value_or(0);
   const auto model = record.find("model");
   ModelLog& log = logs[model == record.end() ? "" : model->second];
   if (rounds) {

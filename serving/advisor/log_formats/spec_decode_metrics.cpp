@@ -57,12 +57,8 @@ void add_page(ModelLog& log, const PageCounters& counters, const LogSource& sour
   if (!rounds) {
     const std::uint64_t gamma = drafted_option(source, "pages of early versions do not say");
     rounds = (*drafted + gamma - 1) / gamma;
-    if (const auto emitted = counters.total(emitted_counter)) {
-      if (*emitted < *rounds)
-        throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", where,
-                         *emitted, *rounds);
-      accepted = *emitted - *rounds;
-    }
+    if (const auto emitted = counters.total(emitted_counter))
+      accepted = accepted_of(where, *emitted, *rounds);
   }
   const auto requests = counters.total(names.requests);
   check_drafting(where, *rounds,

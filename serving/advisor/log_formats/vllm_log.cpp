@@ -87,10 +87,8 @@ struct EmittedTotals {
 };
 
 void add_emitted(ModelLog& log, const EmittedTotals& totals) {
-  if (totals.emitted < totals.rounds)
-    throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", totals.where,
-                     totals.emitted, totals.rounds);
-  log.add_sums(totals.where, totals.rounds, totals.drafted, totals.emitted - totals.rounds);
+  log.add_sums(totals.where, totals.rounds, totals.drafted,
+               accepted_of(totals.where, totals.emitted, totals.rounds));
 }
 
 ModelLogs read_vllm_v0_log(const LogSource& source) {

@@ -225,3 +225,29 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
   const LoadPlan none = *plan_load(question, {});
   CHECK_FALSE(none.policies.front().highest);
 }
+
+TEST_CASE("the table by batch has the best gamma for the mean context") {
+  LoadQuestion question = small_question();
+  const auto named = [](const auto& presets, const std::string& name) {
+    return *std::find_if(presets.begin(), presets.end(), [&](const auto& one) { return one.name == name; });
+  };
+  Machine machine;
+  machine.device = named(device_presets(), "h100-sxm");
+  question.costs = {RooflineCost{machine, named(model_presets(), "llama-3.1-8b")},
+                    RooflineCost{machine, named(model_presets(), "llama-3.2-1b")}};
+  question.alpha = 0.6;
+  question.server.prompt = 500;
+  question.server.output = 254;
+  question.max_gamma = 8;
+  question.server.engine.max_sequences = 256;
+  question.rates = {0.1};
+  question.server.requests = 10;
+  question.server.settle = 2;
+  question.server.settle_after = 1;
+  question.server.runs = 2;
+  const std::vector<BatchRange> table = plan_load(question, {})->table;
+  const auto wanted =
+      gamma_by_batch(iid_tokens(0.6, question.max_gamma), question.costs, 500 + 254 / 2.0, 256);
+  REQUIRE(table.size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(table[i].same_row(wanted[i]));
+}
