@@ -24,7 +24,7 @@ for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
 done
 ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 
-for table in server_settings devices models harmless_keys; do
+for table in server_settings devices models model_families harmless_keys; do
   cmake -DIN="serving/advisor/$table.json" -DOUT="$out/$table.json.cpp" -P scripts/cmake/embed.cmake
 done
 
@@ -54,7 +54,8 @@ sources="explorer/engine.cpp
 models="serving/advisor/presets.cpp serving/advisor/model_config.cpp serving/advisor/model_keys.cpp
   serving/advisor/model_families.cpp serving/advisor/layer_experts.cpp serving/advisor/layer_mixers.cpp
   serving/advisor/stored_numbers.cpp serving/advisor/head_config.cpp
-  $out/devices.json.cpp $out/models.json.cpp $out/harmless_keys.json.cpp"
+  $out/devices.json.cpp $out/models.json.cpp $out/model_families.json.cpp
+  $out/harmless_keys.json.cpp"
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
   analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
 recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp

@@ -180,8 +180,7 @@ Transformer model_from_json(const Json& whole, const std::string& file, const Qu
   model.source = file;
   if (head == HeadKind::medusa) return model;
   const ModelFamily* const known = family_of(outer, keys);
-  const ModelFamily family =
-      known != nullptr ? *known : ModelFamily{.name = "", .types = {}, .gated = {}, .witness = ""};
+  const ModelFamily family = known != nullptr ? *known : ModelFamily{};
   add_sizes(model, keys, outer, family);
   if (known == nullptr) add_unknown(model, keys, head != HeadKind::none);
   add_modules(model, keys);

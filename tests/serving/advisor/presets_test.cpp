@@ -50,6 +50,11 @@ TEST_CASE("presets have the parameters that were published, in all and for a tok
     CHECK((active(0) || active(-1) || (!model.tied && active(1))));
   }
   CHECK(names.size() >= 70);
+  for (const ModelFamily& family : model_families()) {
+    CAPTURE(family.name);
+    CHECK_FALSE(family.witnesses.empty());
+    for (const std::string& witness : family.witnesses) CHECK(names.contains(witness));
+  }
   CHECK_FALSE(rounds_to(38.6e9, 37e9));
   CHECK(rounds_to(37.4e9, 37e9));
   CHECK(rounds_to(116.9e9, 116.83e9));
