@@ -90,34 +90,40 @@ TEST_CASE("no table has a lower latency than the optimum, which drafts less unde
   }
 }
 
+/// Returns the server of configs/serving/policies.json.
+BatchQueue served_queue(double per_second) {
+  return {.arrivals_per_ms = per_second / 1000,
+          .batch = 8,
+          .prompt = 100,
+          .mean_output = 64,
+          .max_gamma = 6,
+          .survival = iid_law(0.75).survival,
+          .time = step_time(LinearStep{.step = 6, .position = 0.7, .prompt_token = 0.02, .draft_run = 0.4}),
+          .max_waiting = 60};
+}
+
 TEST_CASE("a table by batch has the exact latency, and goodput comes near the optimum") {
-  const BatchQueue queue = small_queue(40);
+  BatchQueue queue = small_queue(40);
   const double exact = evaluate(queue, by_batch(queue, {3, 2, 1})).latency_ms;
   const Mean table = simulated_latency(queue, GammaTable{{{1, 0, 3}, {2, 0, 2}, {4, 0, 1}}});
   CHECK(std::abs(table.mean - exact) < 11.3 * table.error);
+  CHECK(exact >= min_latency(queue).latency_ms);
+  queue = served_queue(5);
   const double best = min_latency(queue).latency_ms;
-  CHECK(exact >= best);
-  const Mean goodput = simulated_latency(queue, GoodputGamma{.most = 4, .time = queue.time});
+  const Mean goodput = simulated_latency(queue, GoodputGamma{.most = 6, .time = queue.time});
   CHECK(goodput.mean > best - 11.3 * goodput.error);
-  CHECK(goodput.mean < 1.05 * best);
+  CHECK(goodput.mean < 1.03 * best);
 }
 
 TEST_CASE("the percentages above the optimum in docs/serving.md are those of configs/serving/policies.json") {
-  const auto above = [](double per_second, const std::vector<std::uint32_t>& gammas) {
-    const BatchQueue queue{
-        .arrivals_per_ms = per_second / 1000,
-        .batch = 8,
-        .prompt = 100,
-        .mean_output = 64,
-        .max_gamma = 6,
-        .survival = iid_law(0.75).survival,
-        .time = step_time(LinearStep{.step = 6, .position = 0.7, .prompt_token = 0.02, .draft_run = 0.4}),
-        .max_waiting = 60};
-    return 100 * (evaluate(queue, by_batch(queue, gammas)).latency_ms / min_latency(queue).latency_ms - 1);
+  const BatchQueue queue = served_queue(3);
+  const double best = min_latency(queue).latency_ms;
+  const auto above = [&](const std::vector<std::uint32_t>& gammas) {
+    return 100 * (evaluate(queue, by_batch(queue, gammas)).latency_ms / best - 1);
   };
-  CHECK(std::abs(above(3, {0}) - 64) < 0.6);
-  CHECK(std::abs(above(3, {6}) - 19) < 0.6);
-  CHECK(std::abs(above(3, {4, 3, 2, 2, 2, 2, 1}) - 0.2) < 0.06);
+  CHECK(std::abs(above({0}) - 64) < 0.6);
+  CHECK(std::abs(above({6}) - 19) < 0.6);
+  CHECK(std::abs(above({4, 3, 2, 2, 2, 2, 1}) - 0.2) < 0.06);
 }
 
 TEST_CASE("a batch of one that is never full is M/G/1") {
