@@ -9,11 +9,6 @@ namespace speclab {
 
 namespace {
 
-std::string not_named_fields(const LogSource& source) {
-  const LogOptions& options = source.options();
-  return options.fields.empty() ? "no --fields say which columns or keys to read" : "";
-}
-
 /// The values of a record under speclab's names.
 using Record = std::map<std::string, std::string>;
 
@@ -66,7 +61,7 @@ LogFormat named_fields_log_format() {
           "CSV or lines of JSON whose columns or keys --fields names.",
           "{\"model\": \"m\", \"usage\": {\"draft\": 5, \"kept\": 3}}\n",
           "",
-          not_named_fields,
+          [](const LogSource& source) { return !source.options().fields.empty(); },
           read_named_fields};
 }
 

@@ -167,7 +167,8 @@ expect 2 plan log "$source_dir/README.md" --c 0.1
 says err "in no known format of logs"
 printf 'step,n_draft,n_acc\n1,4,2\n' >columns.csv
 expect 2 plan log columns.csv --c 0.1
-says err "columns.csv:1: no format of logs has the columns step, n_draft, n_acc; say which to read"
+says err "columns.csv:1: in no known format of logs, though it has step, n_draft, n_acc; "
+says err "fields drafted=n_draft,accepted=n_acc,rounds="
 expect 0 plan log columns.csv --fields drafted=n_draft,accepted=n_acc --c 0.1
 expect 2 plan recording columns.csv --c 0.1
 says err 'columns.csv: no format of recordings has the columns'
