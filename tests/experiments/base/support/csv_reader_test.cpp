@@ -21,6 +21,8 @@ TEST_CASE("lines are numbered as they stand in the file") {
 TEST_CASE("words between separators, and numbers in them") {
   CHECK(split("a, b,", ',') == std::vector<std::string>{"a", "b", ""});
   CHECK(split("", ';') == std::vector<std::string>{""});
+  CHECK(split("\"a, b\" , \"\",c \"d, e\"", ',') == std::vector<std::string>{"a, b", "", "c \"d", "e\""});
+  CHECK(split("\"open, b", ',') == std::vector<std::string>{"\"open", "b"});
   CHECK(number_in(" -1.5e2 ") == -150);
   for (const char* const bad : {"", "1x", "nan", "inf", "1 2", "0x10"}) CHECK_FALSE(number_in(bad));
 }
@@ -33,9 +35,10 @@ TEST_CASE("rows of numbers") {
   CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f"), "f:1: \"a\" is not a number", std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f"), "f:2: \"a\" is not a number", std::invalid_argument);
   CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f"), "f:1: \"\" is not a number", std::invalid_argument);
-  const auto marked = read_numbers("\xef\xbb\xbf"
-                                   "1\n2\n",
-                                   "f");
+  const auto marked = read_numbers(
+      "\xef\xbb\xbf"
+      "1\n2\n",
+      "f");
   CHECK(marked.at(0).numbers == std::vector<double>{1});
   CHECK(marked.at(0).where == "f:1");
   CHECK_THROWS_WITH_AS(read_numbers("\xff\xfe"
