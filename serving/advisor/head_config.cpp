@@ -28,6 +28,15 @@ void add_eagle3(Transformer& model, const ModelKeys& keys, const ModelKeys& laye
   if (model.layers != 1 && !model.parallel)
     layer.refuse("num_hidden_layers", fmt::format("{}; an EAGLE-3 head has 1", model.layers));
   model.fused = fused_states * keys.dimension({"target_hidden_size"}).value_or(model.hidden);
+  for (const auto& object : {std::optional(keys), std::optional(layer), keys.within_object("eagle_config")}) {
+    if (!object) continue;
+    const auto listed = object->numbers("eagle_aux_hidden_state_layer_ids").size();
+    const int states = object->dimension({"num_aux_hidden_states"})
+                           .value_or(listed > 0 ? static_cast<int>(listed) : fused_states);
+    if (states != fused_states)
+      object->refuse(listed > 0 ? "eagle_aux_hidden_state_layer_ids" : "num_aux_hidden_states",
+                     fmt::format("{} states of the target; {} are known; {}", states, fused_states, way_out));
+  }
   model.draft_vocab = keys.dimension({"draft_vocab_size"}).value_or(model.vocab);
   if (model.draft_vocab < 1 || model.draft_vocab > model.vocab)
     keys.refuse("draft_vocab_size", fmt::format("{}; expected 1 to {}", model.draft_vocab, model.vocab));
@@ -51,31 +60,39 @@ void add_corrections(Transformer& model, const ModelKeys& keys, const ModelKeys&
   const auto number = [&](const char* key) {
     return double(inner.has(key) ? inner.required({key}) : keys.required({key}));
   };
-  const std::string projector = inner.text("projector_type");
-  if (projector == "domino") {
+  const std::string projector = inner.text("projector_type") + keys.text("projector_type");
+  if (projector == "domino" || named(keys.architecture(), "domino")) {
     const double gru = number("gru_hidden_dim");
     const double rank = number("emb_dim");
     model.head = HeadKind::domino;
     model.correction = 3 * gru * (model.hidden + gru) + rank * (model.hidden + gru + vocab);
     model.stored_correction = model.correction;
-    inner.has("pure_draft_prefix_len");
-    keys.has("emb_dim");
-  } else if (projector == "dspark" || inner.has("markov_rank") || keys.has("markov_rank")) {
-    const double rank = number("markov_rank");
+  } else if (projector == "dspark" || named(keys.architecture(), "dspark") || inner.has("markov_rank") ||
+             keys.has("markov_rank")) {
+    // Speculators' own default (DSparkSpeculatorConfig).
+    const bool usual =
+        keys.has("speculators_model_type") && !inner.has("markov_rank") && !keys.has("markov_rank");
+    const double rank = usual ? 256 : number("markov_rank");
     model.head = HeadKind::dspark;
     model.correction = rank * vocab;
     model.stored_correction = 2 * model.correction;
     const std::string kind = inner.text("markov_head_type") + keys.text("markov_head_type");
     if (!kind.empty() && kind != "vanilla")
       inner.refuse("markov_head_type", fmt::format("\"{}\"; vanilla is known; {}", kind, way_out));
-  } else if (!projector.empty()) {
+  } else if (!projector.empty() && projector != "dflash") {
     inner.refuse("projector_type",
-                 fmt::format("\"{}\"; known are dspark and domino; {}", projector, way_out));
+                 fmt::format("\"{}\"; known are dflash, dspark and domino; {}", projector, way_out));
   }
   for (const ModelKeys* object : {&keys, &inner}) {
-    for (const char* harmless : {"projector_type", "attention_mode", "confidence_head_alpha", "mask_token_id",
-                                 "confidence_head_with_markov", "enable_confidence_head"})
+    for (const char* harmless :
+         {"attention_mode", "confidence_head_alpha", "confidence_head_with_markov", "enable_confidence_head",
+          "confidence_detach_features", "lambda_base_start", "lambda_base_decay_ratio", "auf", "num_anchors",
+          "sliding_window_non_causal"})
       object->has(harmless);
+    // Speculators writes these keys of Domino beside every projector.
+    if (projector.empty()) continue;
+    for (const char* of_domino : {"pure_draft_prefix_len", "emb_dim", "gru_hidden_dim"})
+      object->has(of_domino);
   }
 }
 
@@ -86,20 +103,23 @@ void add_dflash(Transformer& model, const ModelKeys& keys) {
   const ModelKeys inner{nested ? keys.object["dflash_config"] : nothing, keys.file, "/dflash_config"};
   const ModelKeys& of_block = inner.has("block_size") ? inner : keys;
   const ModelKeys& of_states = inner.has("target_layer_ids") ? inner : keys;
+  const char* states = of_states.has("target_layer_ids") ? "target_layer_ids" : "aux_hidden_state_layer_ids";
   if (!of_block.has("block_size"))
     keys.refuse("block_size", "missing; a DFlash head drafts block_size - 1 tokens per round");
   const int block = *of_block.dimension({"block_size"});
   if (block < 2) of_block.refuse("block_size", fmt::format("{}; expected 2 or more", block));
-  if (!of_states.has("target_layer_ids") || !of_states.object["target_layer_ids"].is_array() ||
-      of_states.object["target_layer_ids"].empty())
+  const auto layers = static_cast<int>(of_states.numbers(states).size());
+  if (layers == 0)
     inner.refuse("target_layer_ids", "missing; expected the target's layers whose states the head reads");
   if (keys.dimension({"draft_vocab_size"}).value_or(model.vocab) != model.vocab)
     keys.refuse("draft_vocab_size", "a DFlash head with outputs of its own is not known; give --c");
-  model.fused = static_cast<int>(of_states.object["target_layer_ids"].size()) * model.hidden;
+  model.fused = layers * keys.dimension({"target_hidden_size"}).value_or(model.hidden);
   model.draft_vocab = model.vocab;
   add_corrections(model, keys, inner);
   // Where the first position predicts the next token, too, all positions draft.
-  const bool all = model.head == HeadKind::dspark || inner.flag("shift_label", false);
+  const bool all = model.head == HeadKind::dspark
+                       ? keys.flag("sample_from_anchor", inner.flag("sample_from_anchor", true))
+                       : keys.flag("shift_label", inner.flag("shift_label", false));
   model.max_drafted = all ? block : block - 1;
   if (nested) inner.refuse_unknown();
 }
@@ -129,10 +149,12 @@ HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer) {
   for (const char* known : {"DFlashDraftModel", "DSparkDraftModel", "DominoDraftModel"}) {
     if (name == known) return HeadKind::dflash;
   }
+  if (speculators == "dflash" || speculators == "dspark") return HeadKind::dflash;
   if (name.empty() && keys.has("dflash_config")) return HeadKind::dflash;
   const bool other = keys.has("draft_vocab_size") || keys.has("dflash_config") || named(name, "eagle") ||
                      named(name, "dflash") || named(name, "dspark") || named(name, "mtp") ||
-                     named(name, "nextn") || named(name, "draftmodel") || !speculators.empty();
+                     named(name, "nextn") || named(name, "draftmodel") || named(name, "speculator") ||
+                     named(name, "assistant") || !speculators.empty();
   if (other) {
     keys.refuse(
         "architectures",
@@ -160,8 +182,9 @@ void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const Mo
   model.head = kind;
   if (kind == HeadKind::none) return;
   // These keys are about where states come from and about norms.
-  for (const char* key : {"num_target_layers", "target_model_type", "fc_norm", "norm_output",
-                          "norm_before_fc", "norm_before_residual", "eagle_config", "speculators_config"})
+  for (const char* key :
+       {"num_target_layers", "target_model_type", "fc_norm", "norm_output", "norm_before_fc",
+        "norm_before_residual", "eagle_config", "speculators_config", "use_aux_hidden_state"})
     keys.has(key);
   if (kind == HeadKind::eagle3) add_eagle3(model, keys, layer);
   if (model.drafts_block()) add_dflash(model, keys);

@@ -14,7 +14,10 @@ namespace {
 
 /// Returns the number of layers that have one block instead of experts: those that some key excludes.
 int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
-  const int first = keys.dimension({"first_k_dense_replace"}).value_or(0);
+  const int first = keys.dimension({"first_k_dense_replace", "moe_layer_start_index"}).value_or(0);
+  const int last = keys.has("moe_layer_end_index") && keys.object["moe_layer_end_index"] == -1
+                       ? model.layers - 1
+                       : keys.dimension({"moe_layer_end_index"}).value_or(model.layers - 1);
   if (first > model.layers)
     keys.refuse("first_k_dense_replace", fmt::format("{} of {} layers", first, model.layers));
   // A number, or 0 or 1 for each layer.
@@ -23,7 +26,8 @@ int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
   const auto ones = listed ? keys.numbers("moe_layer_freq", model.layers) : std::vector<int>{};
   if (std::ranges::any_of(ones, [](int one) { return one != 0 && one != 1; }))
     keys.refuse("moe_layer_freq", "expected 0 or 1 for each layer");
-  const int step = keys.dimension({"decoder_sparse_step", "interleave_moe_layer_step"}).value_or(1);
+  const int step =
+      keys.dimension({"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"}).value_or(1);
   const auto dense = keys.numbers("mlp_only_layers");
   for (const int layer : dense) {
     if (layer < 0 || layer >= model.layers)
@@ -40,7 +44,8 @@ int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
   };
   const auto has_experts = [&](int layer) {
     // DeepSeek counts from layer 0; Qwen and Llama 4 from layer 1.
-    if (layer < first || (frequency > 0 && layer % frequency != 0) || (step > 0 && (layer + 1) % step != 0))
+    if (layer < first || layer > last || (frequency > 0 && layer % frequency != 0) ||
+        (step > 0 && (layer + 1) % step != 0))
       return false;
     const auto at = static_cast<std::size_t>(layer);
     return !contains(dense, layer) && (named.empty() || contains(named, layer)) &&
@@ -58,8 +63,8 @@ int shared_width(const Transformer& model, const ModelKeys& keys, int own) {
   constexpr int max_width = 100'000'000;
   const std::string type = keys.text("model_type");
   if (type == "gemma4_text") return own;
-  const int shared =
-      keys.dimension({"n_shared_experts", "num_shared_experts"}).value_or(type.starts_with("llama4") ? 1 : 0);
+  const int shared = keys.dimension({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"})
+                         .value_or(type.starts_with("llama4") ? 1 : 0);
   if (shared > max_width / std::max(model.feed_forward, 1))
     keys.refuse("n_shared_experts", fmt::format("{} experts of {} numbers", shared, model.feed_forward));
   return keys
@@ -87,11 +92,12 @@ std::string block_pattern(const ModelKeys& keys, const ModelFamily& family) {
 
 void add_experts(Transformer& model, const ModelKeys& keys, const ModelFamily& family) {
   const int own = model.feed_forward;
-  const auto experts = keys.dimension({"num_local_experts", "num_experts", "n_routed_experts"});
+  const auto experts =
+      keys.dimension({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"});
   // Configs of dense models keep these keys from the class that reads both.
   const auto width = keys.dimension({"moe_intermediate_size"});
-  const auto active = keys.dimension(
-      {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_topk", "top_k_experts"});
+  const auto active = keys.dimension({"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
+                                      "moe_topk", "top_k_experts", "moe_k"});
   if (family.form == LayerForm::two_sizes) keys.has("enable_moe_block");  // then num_experts is stated, too
   const auto dense = keys.dimension({"dense_intermediate_size", "intermediate_size_mlp"});
   const int dense_layers = layers_without_experts(model, keys);

@@ -37,6 +37,9 @@ std::optional<int> window_pattern(const ModelKeys& keys, const ModelFamily& fami
 Kinds windowed_kinds(const Transformer& model, const ModelKeys& keys, const ModelFamily& family, int window,
                      bool chunks, std::optional<int> full_below) {
   const auto rotary = keys.numbers("no_rope_layers", model.layers);
+  if (const std::string order = keys.text("order_of_interleaved_layers");
+      !order.empty() && order != "local_attn_first")
+    keys.refuse("order_of_interleaved_layers", fmt::format("\"{}\"; {}", order, way_out));
   const auto pattern = window_pattern(keys, family);
   Kinds kinds;
   for (int i = 0; i < model.layers; ++i) {
@@ -286,7 +289,7 @@ void add_mixers(Transformer& model, const ModelKeys& keys, const ModelFamily& fa
       kinds = windowed_kinds(model, keys, family, window, chunks, full_below);
     }
     window_pattern(keys, family);
-    keys.has("no_rope_layers");
+    for (const char* of_windows : {"no_rope_layers", "order_of_interleaved_layers"}) keys.has(of_windows);
     if (std::ranges::count(kinds, Kind::recurrent) > 0)
       mixers.recurrent = recurrent_mixer(model, keys, family);
   }

@@ -9,6 +9,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "serving/advisor/head_config.hpp"
 #include "serving/advisor/model_families.hpp"
 #include "serving/advisor/model_parts.hpp"
@@ -33,8 +34,8 @@ void add_unknown(Transformer& model, const ModelKeys& keys, bool head) {
     keys.refuse(
         "model_type",
         fmt::format(
-            "\"{}\" is not known, nor is \"{}\" as its activation, so that its feed-forward blocks may have two matrices or three; {}",
-            type, activation, way_out));
+            "\"{}\" is not known, and no activation \"silu\" or \"relu2\" says whether its feed-forward blocks have three matrices or two{}; {}",
+            type, activation.empty() ? "" : fmt::format(" (its own is \"{}\")", activation), way_out));
   }
   model.notes.push_back(fmt::format(
       "{}: {}/model_type \"{}\" is not known: its weights and cache are counted by the keys that it shares with known models, and are wrong if its code does what no key says. To be sure, {}.",
@@ -68,8 +69,16 @@ std::string without_infinity(std::string text) {
   return text;
 }
 
+/// Returns the lines within the fence ``` of Markdown, if the text is one.
+std::string without_fence(std::string text) {
+  if (!first_line_of(text).starts_with("```")) return text;
+  text.erase(0, text.find('\n', text.find("```")));
+  return text.substr(0, text.rfind("```"));
+}
+
 Json json_of(const std::string& file) {
-  const Json whole = in_file(file, [&] { return parse_json(without_infinity(read_text(file))); });
+  const Json whole =
+      in_file(file, [&] { return parse_json(without_infinity(without_fence(read_text(file)))); });
   if (!whole.is_object()) throw UsageError(file + ": expected an object, the config.json of a model");
   return whole;
 }
@@ -102,12 +111,14 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
   if (model.layers == 0) keys.required({"num_hidden_layers"});
   model.hidden = keys.required({"hidden_size", "d_model", "n_embd"});
   model.heads = keys.required({"num_attention_heads", "num_heads", "n_head", "n_heads"});
-  model.kv_heads = keys.dimension({"num_key_value_heads", "num_kv_heads"})
-                       .value_or(keys.flag("multi_query", false) ? 1 : model.heads);
+  const int kv_heads = keys.dimension({"num_key_value_heads", "num_kv_heads"}).value_or(model.heads);
+  // Configs of the first Falcons also state num_kv_heads, which their code does not read.
+  const bool multi_query = keys.flag("multi_query", false) && !keys.flag("new_decoder_architecture", false);
+  model.kv_heads = multi_query ? 1 : kv_heads;
   model.head_size =
       keys.dimension({"head_dim", "d_kv", "attention_head_dim"}).value_or(model.hidden / model.heads);
-  model.feed_forward =
-      keys.dimension({"intermediate_size", "d_ff", "n_inner", "ffn_dim"}).value_or(4 * model.hidden);
+  model.feed_forward = keys.dimension({"intermediate_size", "d_ff", "n_inner", "ffn_dim", "ffn_hidden_size"})
+                           .value_or(4 * model.hidden);
   model.vocab = keys.required({"vocab_size"});
   if (model.kv_heads < 1 || model.kv_heads > model.heads) {
     throw UsageError("{}: /num_key_value_heads: {}; expected 1 to {}", keys.file, model.kv_heads,
@@ -115,13 +126,21 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
   }
   model.gated = family.gated.value_or(keys.text("feed_forward_proj").starts_with("gated"));
   model.tied = keys.flag("tie_word_embeddings", outer.flag("tie_word_embeddings", family.tied));
+  if (const int width = keys.dimension({"word_embed_proj_dim"}).value_or(model.hidden); width != model.hidden)
+    keys.refuse("word_embed_proj_dim",
+                fmt::format("{} beside /hidden_size {}; {}", width, model.hidden, way_out));
+  for (const auto& [key, has] :
+       {std::pair{"use_gated_activation", model.gated}, {"use_embedding_sharing", model.tied}}) {
+    if (keys.flag(key, has) != has) keys.refuse(key, fmt::format("{}; {}", !has, way_out));
+  }
 }
 
 /// Adds modules for multi-token prediction. The keys are those of DeepSeek-V3, GLM-4.5 and MiMo; of Qwen3.5;
 /// and of MiniMax-M2, as vLLM 0.33 reads them (config/speculative.py).
 void add_modules(Transformer& model, const ModelKeys& keys) {
-  model.mtp_modules =
-      keys.dimension({"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}).value_or(0);
+  model.mtp_modules = keys.dimension({"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
+                                      "num_mtp_layers"})
+                          .value_or(0);
   if (const int layers = keys.dimension({"mtp_transformer_layers"}).value_or(1); layers != 1)
     keys.refuse("mtp_transformer_layers", fmt::format("{}; modules of one layer are known", layers));
   keys.flag("use_mtp", true);
@@ -146,15 +165,19 @@ void check_outer(Transformer& model, const ModelKeys& outer, const char* part) {
 
 bool is_model_config(const std::string& name) {
   std::error_code ignored;
-  return name.ends_with(".json") || fs::is_directory(name, ignored);
+  return name.ends_with(".json") || fs::exists(name, ignored);
 }
 
 Transformer model_from_config(const std::string& name) {
   const fs::path path = name;
-  const bool folder = !name.ends_with(".json");
+  const bool folder = fs::is_directory(path);
   const bool index = name.ends_with(".index.json");
   const std::string file =
       folder || index ? ((folder ? path : path.parent_path()) / "config.json").string() : name;
+  if (index && !fs::exists(file))
+    throw UsageError(
+        "{}: an index states bytes alone, and {} is missing beside it; put the model's config.json there, or {}",
+        name, file, way_out);
   const Json whole = json_of(file);
   // ModelOpt states the numbers of weights in a file of its own.
   const std::string beside = (fs::path(file).parent_path() / "hf_quant_config.json").string();

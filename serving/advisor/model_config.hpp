@@ -10,12 +10,13 @@
 
 namespace speclab {
 
-/// Returns true if a name is a file or folder rather than a preset: it ends with ".json", or is a folder.
+/// Returns true if a name is a file or folder rather than a preset: it ends with ".json", or exists.
 bool is_model_config(const std::string& name);
 
 /// Returns the shape that a config.json describes: decoders and encoder-decoders; for a model with several
-/// kinds of input, its text_config. For a folder, its config.json is read; beside it, hf_quant_config.json
-/// states the numbers of the weights, and model.safetensors.index.json their bytes. The name is
+/// kinds of input, its text_config. A file may have the fence of a code block around it. For a folder, its
+/// config.json is read; beside it, hf_quant_config.json states the numbers of the weights, and
+/// model.safetensors.index.json their bytes. The name is
 /// "_name_or_path", or else the folder. Throws UsageError, with file, key and value, if a dimension is
 /// missing or wrong, for a key that is not known and may change parameters, attention or cache
 /// (ModelKeys::refuse_unknown), and for draft heads whose cost is not known (head_config.hpp). Medusa heads

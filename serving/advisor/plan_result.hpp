@@ -98,7 +98,7 @@ struct LogFindings : LogFit {
   std::uint64_t rounds = 0;
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
-  bool iid_rejected = false;                 ///< LogFit::iid_rejected()
+  bool iid_rejected = false;  ///< LogFit::iid_rejected()
   AcceptanceMetrics metrics;
   OtherChoice other_choice;
 };

@@ -15,11 +15,11 @@ namespace speclab {
 
 /// Acceptance, and where its value comes from.
 struct Acceptance {
-  Interval alpha{0, 0, 0};                 ///< low = high if alpha was given without an error
-  std::string from;                        ///< "given", "log"
+  Interval alpha{0, 0, 0};  ///< low = high if alpha was given without an error
+  std::string from;         ///< "given", "log"
   std::optional<AcceptanceFile> log = {};
-  int longest_logged = 0;                  ///< longest draft in a log; 0 without one
-  std::optional<std::string> note = {};    ///< how alpha was interpreted, if there are other ways
+  int longest_logged = 0;                ///< longest draft in a log; 0 without one
+  std::optional<std::string> note = {};  ///< how alpha was interpreted, if there are other ways
 };
 
 /// Returns a log's acceptance by maximum likelihood. For a log of means, uses the i.i.d. formula and takes

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <regex>
 
 #include "analysis/cost/speedup_curve.hpp"
 #include "experiments/base/format/config_error.hpp"
@@ -27,8 +28,8 @@ SPECLAB_RESULT(SweepPlan, "sweeps", file, acceptance, confidence, sweeps, others
 
 namespace {
 
-constexpr std::array parts{"k", "rate", "acceptance", "length"};
-enum Part : std::size_t { k_part, rate_part, acceptance_part, length_part };
+constexpr std::array parts{"k", "rate", "acceptance", "length", "tpot"};
+enum Part : std::size_t { k_part, rate_part, acceptance_part, length_part, tpot_part };
 
 /// The usual names of the columns, in small letters and digits alone, without "average" or the like in front.
 const std::array<std::vector<std::string_view>, parts.size()> usual_names{
@@ -38,7 +39,10 @@ const std::array<std::vector<std::string_view>, parts.size()> usual_names{
       "decode", "decodetps", "decodetoks", "outputthroughput", "outputtokenthroughputtoks"},
      {"acceptance", "acceptancerate", "acceptrate", "accept", "draftacceptance", "draftacceptancerate"},
      {"length", "acceptlen", "acceptlength", "alen", "acceptancelength", "acceptedlength", "len", "tau", "τ",
-      "emittedperverify", "tokensperstep"}}};
+      "emittedperverify", "tokensperstep"},
+     {"tpotms", "itlms", "mstok", "mstoken", "timeperoutputtokenms"}}};
+
+constexpr double milli = 1e3;
 
 std::string plain_name(const std::string& text) {
   std::string plain;
@@ -53,12 +57,15 @@ std::string plain_name(const std::string& text) {
   return plain;
 }
 
-/// Returns the cells of a line, which commas, tabs, two or more blanks, or the bars of Markdown separate,
-/// without the marks of bold text and code.
+/// Returns a text, trimmed, without the marks of bold text and code.
+std::string without_marks(std::string text) {
+  std::erase_if(text, [](char c) { return c == '*' || c == '`'; });
+  return trimmed(text);
+}
+
+/// Returns the cells of a line, which commas, tabs, two or more blanks, or the bars of Markdown separate.
 std::vector<std::string> cells_of(std::string line) {
-  line.erase(std::remove_if(line.begin(), line.end(), [](char c) { return c == '*' || c == '`'; }),
-             line.end());
-  line = trimmed(line);
+  line = without_marks(line);
   if (line.starts_with('|')) {
     line.erase(0, 1);
     if (line.ends_with('|')) line.pop_back();
@@ -81,14 +88,26 @@ bool is_absent(const std::string& cell) {
 }
 
 /// Returns the number at the start of a cell, which a unit or an error may follow: "162.1 tok/s", "81.5%"
-/// (0.815), "68.6 ± 1.2"; empty for other texts, such as a range.
+/// (0.815), "68.6 ± 1.2", "1,227.58"; empty for other texts, such as a range, "1.2k", and "1,227", which may
+/// have a decimal comma.
 std::optional<double> number_of_cell(const std::string& cell) {
-  const std::size_t end = std::min(cell.find_first_not_of("0123456789.eE+"), cell.size());
-  const auto number = number_in(cell.substr(0, end));
-  const std::string rest = trimmed(cell.substr(end));
-  if (!number || rest.starts_with('-') || rest.starts_with("–") || rest.starts_with("/")) return std::nullopt;
+  static const std::regex form(
+      R"((\d{1,3}(?:,\d{3})+\.\d+|\d*\.?\d+(?:[eE][+-]?\d+)?) *(%?) *(?:(?![kKMG]\b)(?:[A-Za-z]|×)[^\d(]*)?(?:(?:\(|±|\+-|\+/-).*)?)");
+  std::smatch parts_of;
+  if (!std::regex_match(cell, parts_of, form)) return std::nullopt;
+  std::string digits = parts_of[1];
+  std::erase(digits, ',');
+  const auto number = number_in(digits);
   constexpr double percent = 100;
-  return rest.starts_with('%') ? *number / percent : *number;
+  return number && parts_of[2].length() > 0 ? *number / percent : number;
+}
+
+/// Returns true for the name of a time, such as "E2E (ms)" or "latency".
+bool names_time(const std::string& name) {
+  const std::string plain = plain_name(name);
+  const auto has = [&](const char* word) { return plain.find(word) != std::string::npos; };
+  return (plain.ends_with("ms") || has("tpot") || has("latency") || has("time")) &&
+         name.find("/s") == std::string::npos;
 }
 
 /// Returns K of a cell such as 4, "n4", "k=3", "4 (default)" or "off"; empty if it has none or several.
@@ -124,16 +143,25 @@ class SweepTable {
     names_ = cells_of(header.text);
     for (const auto& [field, column] : question.fields) {
       if (std::find(parts.begin(), parts.end(), field) == parts.end())
-        throw UsageError("--fields: unknown \"{}\"; expected k, rate, acceptance or length", field);
+        throw UsageError("--fields: unknown \"{}\"; expected k, rate or tpot, acceptance or length", field);
+      if (field == "rate" && names_time(column))
+        throw UsageError(
+            "--fields rate={}: this is the name of a time; if it is that of an output token in ms, write tpot={}",
+            column, column);
     }
+    if (question.fields.contains("rate") && question.fields.contains("tpot"))
+      throw UsageError("--fields: rate and tpot both give the speed; name one");
     for (std::size_t part = 0; part < parts.size(); ++part) columns_.at(part) = column_of(header, part);
-    if (!columns_[k_part] || !columns_[rate_part] || (!columns_[acceptance_part] && !columns_[length_part])) {
+    // A table with both columns is read by the rate, unless --fields names the time.
+    columns_.at(question.fields.contains("tpot") || !columns_[rate_part] ? rate_part : tpot_part).reset();
+    speed_ = columns_[rate_part] ? rate_part : tpot_part;
+    if (!columns_[k_part] || !columns_.at(speed_) || (!columns_[acceptance_part] && !columns_[length_part])) {
       refuse_line(
           header,
           "\"{}\" lacks a column of {}; expected a line for each K below names such as K,tok/s,acceptance (or accept length), or name them: --fields k=..,rate=..,acceptance=..",
           brief(header.text),
           !columns_[k_part]      ? "the drafted tokens K"
-          : !columns_[rate_part] ? "tokens a second"
+          : !columns_.at(speed_) ? "tokens a second, or of the time per output token, TPOT (ms)"
                                  : "acceptance or accepted length");
     }
     if (question.by.empty()) return;
@@ -168,12 +196,12 @@ class SweepTable {
     Measured row{by_ ? cells[*by_] : "", {}};
     const auto k = k_of_cell(cell(k_part));
     if (!k) refuse(k_part, "drafted tokens, such as 4, n4, or off");
-    const auto rate = number_of_cell(cell(rate_part));
-    if (!rate || *rate <= 0) refuse(rate_part, "tokens a second above 0");
+    const auto speed = number_of_cell(cell(speed_));
+    if (!speed || *speed <= 0) refuse(speed_, "one number above 0, such as 1227.5");
+    const double rate = speed_ == rate_part ? *speed : milli * question_.batch / *speed;
     row.point = {
-        .k = *k, .tokens_per_step = tokens_of(line, cells, *k), .tokens_per_second = *rate, .fitted_ms = {}};
-    constexpr double milli = 1e3;
-    row.point.step_ms = milli * question_.batch * row.point.tokens_per_step / *rate;
+        .k = *k, .tokens_per_step = tokens_of(line, cells, *k), .tokens_per_second = rate, .fitted_ms = {}};
+    row.point.step_ms = milli * question_.batch * row.point.tokens_per_step / rate;
     return row;
   }
 
@@ -222,6 +250,7 @@ class SweepTable {
   const SweepQuestion& question_;
   std::vector<std::string> names_;
   std::array<std::optional<std::size_t>, parts.size()> columns_{};
+  Part speed_ = rate_part;  ///< rate_part or tpot_part
   std::optional<std::size_t> by_;
 };
 
@@ -295,7 +324,6 @@ void fit(Sweep& sweep, double confidence) {
 template <class Tokens>
 SweepOther best_with(const Sweep& costs, const std::string& acceptance, double batch, const Tokens& tokens) {
   SweepOther other{costs.name, acceptance};
-  constexpr double milli = 1e3;
   for (const SweepPoint& point : costs.points) {
     const std::optional<double> emitted = tokens(point.k);
     const double rate = emitted ? milli * batch * *emitted / point.step_ms : 0;
@@ -327,9 +355,33 @@ void add_others(const SweepQuestion& question, SweepPlan& plan) {
   }
 }
 
+/// Adds what the step times of a sweep cannot be, if the columns mean what they were taken for.
+void add_doubts(const Sweep& sweep, SweepPlan& plan) {
+  const std::string of = sweep.name.empty() ? "" : sweep.name + ": ";
+  constexpr double noise = 0.95;
+  const SweepPoint& plain = sweep.points.front();
+  for (const SweepPoint& point : sweep.points) {
+    if (plain.k > 0 || point.step_ms >= noise * plain.step_ms) continue;
+    plan.warnings.push_back(fmt::format(
+        "{}a step at K = {} would take {:.4g} ms, less than the {:.4g} ms without drafts, which cannot be: check the columns, and that all rows had one load",
+        of, point.k, point.step_ms, plain.step_ms));
+    break;
+  }
+  if (!sweep.fit) return;
+  const Interval& slope = sweep.fit->per_token_ms;
+  if ((slope.bounded() ? slope.high : slope.estimate) < 0) {
+    plan.warnings.push_back(fmt::format(
+        "{}the line falls by {:.4g} ms for each drafted token, which cannot be: check the columns, and that all rows had one load",
+        of, -slope.estimate));
+  }
+}
+
 }  // namespace
 
-SweepPlan plan_sweep(const SweepQuestion& question) {
+SweepPlan plan_sweep(const SweepQuestion& asked) {
+  SweepQuestion question = asked;
+  for (auto& [field, column] : question.fields) column = without_marks(column);
+  question.by = without_marks(question.by);
   const std::string text = read_log_text(question.file);
   std::vector<TextLine> lines = lines_of(text, question.file);
   std::erase_if(lines, [](const TextLine& line) { return is_rule(line.text); });
@@ -369,6 +421,7 @@ SweepPlan plan_sweep(const SweepQuestion& question) {
       plan.warnings.push_back(fmt::format("{}the best K, {}, is the largest of the table: more may be better",
                                           name.empty() ? "" : name + ": ", best->k));
     }
+    add_doubts(sweep, plan);
     plan.sweeps.push_back(std::move(sweep));
   }
   add_others(question, plan);

@@ -16,7 +16,7 @@ namespace speclab {
 
 struct SweepQuestion {
   std::string file;
-  /// The names of the columns k, rate, acceptance and length, where they are not usual ones.
+  /// The names of the columns k, rate or tpot, acceptance and length, where they are not usual ones.
   std::map<std::string, std::string> fields = {};
   std::string by = {};              ///< the column whose values separate sweeps, such as a power cap
   std::vector<double> alphas = {};  ///< other acceptance rates (accepted / examined) to ask about
@@ -73,9 +73,10 @@ const Typed<SweepPlan>& described();
 
 /// Reads a table of CSV, Markdown, or words with tabs or two blanks between them. K 0 (also "off",
 /// "baseline", "plain") decodes without drafts. An acceptance is accepted / drafted tokens, 0.72 or 72%, in
-/// rounds that draft K tokens: a step emits 1 + K times it. A length counts the correction or bonus. Throws
-/// UsageError, naming line and column.
-SweepPlan plan_sweep(const SweepQuestion& question);
+/// rounds that draft K tokens: a step emits 1 + K times it. A length counts the correction or bonus. The time
+/// per output token of a sequence (TPOT, in ms) may replace tokens a second. Throws UsageError, naming line
+/// and column.
+SweepPlan plan_sweep(const SweepQuestion& asked);
 
 Listing sweep_text(const SweepPlan& plan);
 std::string sweep_headline(const SweepPlan& plan);

@@ -24,11 +24,11 @@ std::string best_words(const Sweep& sweep) {
 }
 
 std::string fit_words(const SweepFit& fit) {
-  const std::string few = ": two values of K";
-  std::string text =
-      fmt::format("{} ms + K × {} ms", ranged(fit.base_ms, few), ranged(fit.per_token_ms, few));
-  if (fit.base_ms.bounded()) text += fmt::format(", scatter {:.2g}%", fit.scatter_percent);
-  return text;
+  if (!fit.base_ms.bounded())
+    return fmt::format("{:.4g} ms + K × {:.4g} ms, through two values of K: its error is not known",
+                       fit.base_ms.estimate, fit.per_token_ms.estimate);
+  return fmt::format("{} ms + K × {} ms, scatter {:.2g}%", ranged(fit.base_ms, ""),
+                     ranged(fit.per_token_ms, ""), fit.scatter_percent);
 }
 
 Table sweep_table(const Sweep& sweep, std::size_t number) {

@@ -33,9 +33,9 @@ PlanWay plan_sweep() {
       .sentence = "explain a table of measured speeds by the number of drafted tokens",
       .line = "speclab plan sweep TABLE [options]",
       .about =
-          R"(Reads a table (CSV or Markdown) with a line for each number K of drafted tokens: K, tokens a second, and acceptance
-(accepted / drafted) or accepted length (with the bonus), as SGLang's and llama.cpp's sweeps and community tables have
-them. It prints the time of a step by K with a line through it, the best K and those that the scatter does not tell
+          R"(Reads a table (CSV or Markdown) with a line for each number K of drafted tokens: K, tokens a second (or TPOT in ms),
+and acceptance (accepted / drafted) or accepted length (with the bonus), as SGLang's and llama.cpp's sweeps and
+community tables have them. It prints the time of a step by K with a line through it, the best K and those that the scatter does not tell
 from it, and the best K with another acceptance (--other) or the step times of another sweep of the table (--by).)",
       .examples = R"(  speclab plan sweep sweep.csv
   speclab plan sweep sweep.md --by "power cap" --other 0.6,0.9
@@ -43,8 +43,9 @@ from it, and the best K with another acceptance (--other) or the step times of a
 )",
       .positional = "table"};
   verb.section("Table");
-  verb.add<std::string>("fields NAME=COLUMN,...",
-                        "the columns k, rate, acceptance and length, if they have other names");
+  verb.add<std::string>(
+      "fields NAME=COLUMN,...",
+      "the columns k, rate (or tpot, in ms), acceptance and length, if they have other names");
   verb.add<std::string>("by COLUMN",
                         "the column whose values separate sweeps, such as a power cap or a prompt");
   verb.add_value("batch", number_or(1), "sequences whose tokens the rates count together");

@@ -111,6 +111,10 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
     plan.arrivals = fmt::format("at the times of {} recorded requests, {:.4g} per second as recorded",
                                 trace->size(), trace_rate(*trace));
     plan.lengths = "as recorded";
+    const auto short_ones = std::ranges::count_if(*trace, [](const Request& one) { return one.output <= 1; });
+    if (short_ones > 0)
+      plan.lengths += fmt::format("; {} of {} have one output token or none, as failed requests do",
+                                  short_ones, trace->size());
   }
   plan.acceptance = acceptance_words(question, law_of(question));
   plan.costs = cost_sentence(question);

@@ -112,7 +112,7 @@ ColumnName column_name(const std::string& text) {
 /// The names that traces give to a request's time, prompt tokens and output tokens.
 const std::array<std::vector<std::string_view>, 3> known_stems{
     {{"time", "timestamp", "ts", "arrival", "arrivaltime", "arrivaltimestamp", "arrivedat", "requesttime",
-      "starttime", "starttimes", "seconds", "milliseconds"},
+      "starttime", "starttimes", "seconds", "milliseconds", "created", "createdat"},
      {"prompt", "prompttokens", "promptlength", "promptlen", "promptsize", "input", "inputtokens",
       "inputtoks", "inputlength", "inputlen", "inputlens", "contexttokens", "requesttokens", "numinputtokens",
       "numprefilltokens"},
@@ -126,10 +126,18 @@ struct TraceColumns {
   std::array<std::size_t, 3> at{0, 1, 2};
   std::optional<TimeUnit> unit = TimeUnit::s;
   std::optional<std::size_t> batch = {};  ///< the place of Splitwise's batch_size
+  bool unit_named = false;                ///< whether the time's own name says its unit
 };
 
+/// Returns the stems of names.
+std::vector<std::string> stems_of(const std::vector<std::string>& names) {
+  std::vector<std::string> stems;
+  for (const std::string& name : names) stems.push_back(column_name(name).stem);
+  return stems;
+}
+
 /// Returns the unit of a published trace with these stems: of BurstGPT, Splitwise, Vidur, `vllm bench serve`,
-/// Alibaba (chat_id) and Mooncake (hash_ids, but no chat_id).
+/// answers of OpenAI's interface (created), Alibaba (chat_id) and Mooncake (hash_ids, but no chat_id).
 std::optional<TimeUnit> published_unit(const std::vector<std::string>& stems) {
   const auto has = [&](std::initializer_list<std::string_view> all) {
     return std::all_of(all.begin(), all.end(), [&](std::string_view one) {
@@ -138,15 +146,14 @@ std::optional<TimeUnit> published_unit(const std::vector<std::string>& stems) {
   };
   if (has({"timestamp", "requesttokens"}) || has({"arrivaltimestamp", "tokensize"}) ||
       has({"arrivedat", "numprefilltokens"}) || has({"starttimes", "inputlens"}) ||
-      has({"timestamp", "inputlength", "chatid"}))
+      has({"created", "prompttokens", "completiontokens"}) || has({"timestamp", "inputlength", "chatid"}))
     return TimeUnit::s;
   return has({"timestamp", "inputlength", "hashids"}) ? std::optional(TimeUnit::ms) : std::nullopt;
 }
 
 TraceColumns columns_of(const std::vector<std::string>& names, const std::string& where) {
   TraceColumns found;
-  std::vector<std::string> stems;
-  for (const std::string& name : names) stems.push_back(column_name(name).stem);
+  const std::vector<std::string> stems = stems_of(names);
   for (std::size_t part = 0; part < known_stems.size(); ++part) {
     const auto& known = known_stems.at(part);
     std::optional<std::size_t> at;
@@ -160,12 +167,14 @@ TraceColumns columns_of(const std::vector<std::string>& names, const std::string
     if (!at) {
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-      throw UsageError("{}: none of \"{}\" is {}; call it {}", where, printable(all, 300), meanings.at(part),
-                       usual.at(part));
+      throw UsageError("{}: none of \"{}\" is {}; call it {}{}", where, printable(all, 300),
+                       meanings.at(part), usual.at(part),
+                       names.size() > 1 ? "" : ", put commas between columns and points before decimals");
     }
     found.at.at(part) = *at;
   }
   found.unit = column_name(names[found.at[0]]).unit;
+  found.unit_named = found.unit.has_value();
   if (!found.unit) found.unit = published_unit(stems);
   if (const auto at = std::find(stems.begin(), stems.end(), "batchsize"); at != stems.end())
     found.batch = static_cast<std::size_t>(at - stems.begin());
@@ -183,6 +192,16 @@ class TraceReader {
   }
 
   const TraceColumns& columns() const { return columns_; }
+
+  /// Throws UsageError if a record's names are those of a trace in another unit than the records above it.
+  void check_names(const std::vector<std::string>& names, const std::string& where) const {
+    const auto unit = columns_.unit_named ? std::nullopt : published_unit(stems_of(names));
+    const auto own = given_ ? given_ : columns_.unit;
+    if (unit && own && *unit != *own)
+      throw UsageError(
+          "{}: these are the names of a trace in {}, below records in {}; put it into a file of its own",
+          where, word(*unit), word(*own));
+  }
 
   void add(const std::string& where, const std::string& time, const std::string& prompt,
            const std::string& output) {
@@ -213,11 +232,13 @@ class TraceReader {
     std::stable_sort(trace_.begin(), trace_.end(),
                      [](const Request& a, const Request& b) { return a.arrival_ms < b.arrival_ms; });
     const double begin = trace_.front().arrival_ms;
+    if (!*dated_) check_clock(file, begin, trace_.back().arrival_ms);
     for (Request& request : trace_) request.arrival_ms -= begin;
     if (!(trace_.back().arrival_ms > 0)) throw UsageError("{}: all requests arrive at one time", file);
     constexpr double max_rate = 1e4;
+    constexpr double min_rate = 1e-3;
     const double rate = trace_rate(trace_);
-    if (rate > max_rate && !given_) {
+    if ((rate > max_rate || (rate < min_rate && !*dated_)) && !given_) {
       throw UsageError("{}: {:.4g} requests arrive per second, if times are in {}; {}", file, rate,
                        columns_.unit ? word(*columns_.unit) : "this form", unit_hint);
     }
@@ -225,6 +246,21 @@ class TraceReader {
   }
 
  private:
+  /// Throws UsageError if times read in one unit, as ms, are times since 1970 in another one.
+  void check_clock(const std::string& file, double begin, double end) const {
+    constexpr double min_clock = 1e12;  // 2001, in ms
+    constexpr double max_clock = 4e12;  // 2096
+    const TimeUnit own = given_ ? *given_ : *columns_.unit;
+    for (const TimeUnit unit : {TimeUnit::s, TimeUnit::ms, TimeUnit::us, TimeUnit::ns}) {
+      const double ratio = ms_of(unit) / ms_of(own);
+      if (unit == own || begin * ratio < min_clock || end * ratio > max_clock) continue;
+      if (given_ && end <= max_clock) continue;
+      throw UsageError(
+          "{}: its times are in {} since 1970, but were taken for {}; call the column arrival_{} or, where no name says the unit, give --trace-unit {}",
+          file, word(unit), word(own), word(unit), word(unit));
+    }
+  }
+
   TraceColumns columns_;
   std::optional<TimeUnit> given_;
   std::optional<bool> dated_;  ///< whether times are dates, as the first one is
@@ -250,8 +286,13 @@ Trace read_json_trace(const std::string& text, const std::string& file, std::opt
   const auto text_of = [](const JsonPlace& value) {
     return value.value->is_string() ? value.text() : fmt::format("{}", value.number());
   };
+  std::vector<std::string> above = names;
   for (const JsonDocument& document : documents) {
     const JsonPlace request = place(document);
+    if (auto own = keys_of(document.value); own != above) {
+      reader.check_names(own, document.where);
+      above = std::move(own);
+    }
     const JsonPlace time = part(request, 0);
     if (!time.value->is_array()) {
       reader.add(document.where, text_of(time), text_of(part(request, 1)), text_of(part(request, 2)));
@@ -279,7 +320,7 @@ Trace read_csv_trace(const std::string& text, const std::string& file, std::opti
   TraceReader reader(headed && !lines.empty() ? columns_of(names, lines.front().where)
                                               : TraceColumns{.unit = unit.value_or(TimeUnit::s)},
                      unit, file);
-  const auto& [at, ignored, batch] = reader.columns();
+  const auto& [at, ignored, batch, named] = reader.columns();
   const std::size_t size = headed ? names.size() : at.size();
   for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
     const auto& [where, line] = lines[i];

@@ -67,8 +67,19 @@ std::string trimmed(std::string_view text) {
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> words;
   for (;;) {
-    const std::size_t end = text.find(separator);
-    words.push_back(trimmed(text.substr(0, end)));
+    std::size_t end = text.find(separator);
+    std::string word = trimmed(text.substr(0, end));
+    // Within quotation marks, a separator is part of the word.
+    if (word.starts_with('"')) {
+      const std::size_t begin = text.find('"') + 1;
+      const std::size_t close = std::min(text.find('"', begin), text.size());
+      const std::size_t after = text.find(separator, close);
+      if (close < text.size() && trimmed(text.substr(close + 1, after - close - 1)).empty()) {
+        word = trimmed(text.substr(begin, close - begin));
+        end = after;
+      }
+    }
+    words.push_back(std::move(word));
     if (end == std::string_view::npos) return words;
     text.remove_prefix(end + 1);
   }

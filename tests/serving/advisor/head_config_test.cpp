@@ -123,7 +123,8 @@ TEST_CASE("a head made for another target is refused with file, key and both siz
 
 TEST_CASE("heads whose cost is not known are refused by name") {
   for (const char* name :
-       {"DFlash2DraftModel", "Qwen3DSparkModel", "MiMoMTPModel", "DeepseekV3ForCausalLMNextN"}) {
+       {"DFlash2DraftModel", "Qwen3DSparkModel", "MiMoMTPModel", "DeepseekV3ForCausalLMNextN",
+        "MLPSpeculatorPreTrainedModel", "Gemma4AssistantForCausalLM"}) {
     CAPTURE(name);
     const std::string why = refusal(dflash, {{"architectures", Json::array({name})}});
     CHECK(has(why, std::string("/architectures: \"") + name + "\" is a draft head whose cost is not known"));
@@ -160,6 +161,50 @@ TEST_CASE("DSpark and Domino correct each token after the block of DFlash") {
   other = markov;
   other["dflash_config"]["selector_rank"] = 64;
   CHECK(has(refusal(dflash, other), "/dflash_config/selector_rank: 64; this key is not known"));
+}
+
+TEST_CASE("heads in the form of speculators are those of the same sizes") {
+  // The class writes all its fields, those of other projectors too.
+  const Json form = Json::parse(R"({"architectures": ["DFlashSpeculator"], "model_type": null,
+    "speculators_model_type": "dflash", "draft_vocab_size": 151936, "projector_type": "dflash",
+    "emb_dim": 256, "gru_hidden_dim": 1024, "pure_draft_prefix_len": 1, "lambda_base_start": 1.0,
+    "dflash_config": null, "aux_hidden_state_layer_ids": [1, 9, 17, 25, 33]})");
+  Json config = dflash;
+  config.merge_patch(form);
+  Json layer = Json::object();
+  for (const char* key : {"hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+                          "num_key_value_heads", "head_dim", "vocab_size"}) {
+    layer[key] = config[key];
+    config.erase(key);
+  }
+  layer["model_type"] = "qwen3";
+  config["transformer_layer_config"] = layer;
+  const Transformer head = shape_of(config);
+  CHECK(head.head == HeadKind::dflash);
+  CHECK(head.max_drafted == 15);
+  CHECK(parameters(head) == parameters(shape_of(dflash)));
+  const Json markov{{"speculators_model_type", "dspark"}, {"architectures", {"DSparkSpeculator"}}};
+  const Transformer dspark = shape_of(config, markov);
+  CHECK(dspark.max_drafted == 16);
+  CHECK(parameters(dspark) - parameters(head) == 2 * 256.0 * 151936);
+  Json other = markov;
+  other["sample_from_anchor"] = false;
+  other["markov_rank"] = 64;
+  CHECK(shape_of(config, other).max_drafted == 15);
+  CHECK(parameters(shape_of(config, other)) - parameters(head) == 2 * 64.0 * 151936);
+  other["enable_correction_head"] = true;
+  CHECK(has(refusal(config, other), "/enable_correction_head: true; this key is not known"));
+  CHECK(has(refusal(config, {{"aux_hidden_state_layer_ids", nullptr}}), "/target_layer_ids: missing"));
+}
+
+TEST_CASE("an EAGLE-3 head that reads other than three states is refused by key") {
+  const Json eagle = Json::parse(R"({"architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1,
+    "hidden_size": 64, "num_attention_heads": 2, "intermediate_size": 128, "vocab_size": 1000})");
+  CHECK(refusal(eagle, {{"num_aux_hidden_states", 3}}).empty());
+  CHECK(has(refusal(eagle, {{"num_aux_hidden_states", 5}}), "/num_aux_hidden_states: 5 states"));
+  const Json nested{{"eagle_config", {{"eagle_aux_hidden_state_layer_ids", {1, 5, 9, 13}}}}};
+  CHECK(has(refusal(eagle, nested), "/eagle_config/eagle_aux_hidden_state_layer_ids: 4 states"));
+  CHECK(refusal(eagle, {{"eagle_aux_hidden_state_layer_ids", {1, 5, 9}}}).empty());
 }
 
 TEST_CASE("EAGLE and P-EAGLE by hand, and the bound of a reduced vocabulary") {

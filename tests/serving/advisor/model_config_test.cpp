@@ -214,6 +214,18 @@ TEST_CASE("layers without experts are counted however a config names them") {
       {{"mlp_layer_types", {"dense", "sparse", "sparse", "sparse", "sparse", "sparse", "sparse", "sparse"}}},
       8, 1);
   counted({{"moe_layers", {3, 7}}}, 8, 6);
+  // As ERNIE 4.5 names them; -1 is the last layer.
+  counted({{"moe_layer_start_index", 2}, {"moe_layer_end_index", -1}}, 8, 2);
+  counted({{"moe_layer_start_index", 1}, {"moe_layer_end_index", 5}, {"moe_layer_interval", 1}}, 8, 3);
+  counted({{"moe_layer_interval", 2}}, 8, 4);
+  const Json ernie{{"model_type", "ernie4_5_moe"},
+                   {"moe_num_experts", 8},
+                   {"moe_k", 2},
+                   {"moe_num_shared_experts", 2},
+                   {"moe_intermediate_size", 512}};
+  CHECK(parameters(small_model(ernie)) == 8 * (attention + 10 * expert + 8 * 1024) + embeddings);
+  CHECK(active_parameters(small_model(ernie)) ==
+        doctest::Approx(8 * (attention + 4 * expert + 8 * 1024) + embeddings / 2));
   counted({{"intermediate_size", 512}, {"dense_intermediate_size", 2048}, {"first_k_dense_replace", 2}}, 8,
           2);
   const Json experts{{"num_experts", 8}, {"num_experts_per_tok", 2}};
@@ -284,6 +296,75 @@ TEST_CASE("a key that nothing reads is refused, whatever its name") {
   CHECK(small_refusal({{"rope_theta", 1e6}, {"torch_dtype", "bfloat16"}, {"eos_token_id", {1, 2}}}).empty());
 }
 
+TEST_CASE("keys of published configs that change nothing are harmless, and their kin that do are not") {
+  const Transformer plain = small_model({});
+  // Keys of Transformers' classes and of published repositories, with values that are not off.
+  for (const auto& [key, value] :
+       std::vector<std::pair<const char*, Json>>{{"model_max_length", 1048576},
+                                                 {"input_jitter_noise", 0.01},
+                                                 {"score_function", "sigmoid"},
+                                                 {"moe_capacity", {64, 64, 64}},
+                                                 {"moe_gate", "topk"},
+                                                 {"word_embed_proj_dim", 1024},
+                                                 {"use_gated_activation", true},
+                                                 {"use_parallel_block", true},
+                                                 {"qk_layernorm", true},
+                                                 {"floor_scale", 8192},
+                                                 {"attn_scale", 0.1},
+                                                 {"moe_use_aux_free", true},
+                                                 {"activation", "gelu"},
+                                                 {"swiglu_alpha", 1.702},
+                                                 {"order_of_interleaved_layers", "x"}}) {
+    CAPTURE(key);
+    const Transformer model = small_model({{key, value}});
+    CHECK(parameters(model) == parameters(plain));
+    CHECK(cache_bytes(model, 32768, {}) == cache_bytes(plain, 32768, {}));
+  }
+  const auto refuses = [](const Json& more, const char* said) {
+    const std::string found = small_refusal(more);
+    CAPTURE(found);
+    CHECK(found.find(said) != std::string::npos);
+  };
+  refuses({{"word_embed_proj_dim", 512}}, "/word_embed_proj_dim: 512 beside /hidden_size 1024");
+  refuses({{"use_gated_activation", false}}, "/use_gated_activation: false");
+  refuses({{"use_embedding_sharing", true}}, "/use_embedding_sharing: true");
+  refuses({{"num_aux_hidden_states", 5}}, "/num_aux_hidden_states: 5; this key is not known");
+  const Json cohere{{"model_type", "cohere2"}, {"sliding_window", 512}, {"tie_word_embeddings", nullptr}};
+  Json order = cohere;
+  order["order_of_interleaved_layers"] = "local_attn_first";
+  CHECK(cache_bytes(small_model(order), 32768, {}) == 4096.0 * (2 * 32768 + 6 * 512));
+  order["order_of_interleaved_layers"] = "global_attn_first";
+  refuses(order, "/order_of_interleaved_layers: \"global_attn_first\"");
+  // Falcon reads num_kv_heads only in its new architecture.
+  const auto falcon_heads = [](bool newer) {
+    return small_model({{"model_type", "falcon"},
+                        {"multi_query", true},
+                        {"num_key_value_heads", nullptr},
+                        {"num_kv_heads", 4},
+                        {"new_decoder_architecture", newer}})
+        .kv_heads;
+  };
+  CHECK(falcon_heads(false) == 1);
+  CHECK(falcon_heads(true) == 4);
+  CHECK(small_model({{"intermediate_size", nullptr}, {"ffn_hidden_size", 3000}}).feed_forward == 3000);
+  CHECK(small_model({{"num_mtp_layers", 1}}).mtp_modules == 1);
+}
+
+TEST_CASE("a config within a code block is read, and an index without a config says so") {
+  const std::string fenced = "```json\n" + small_config({}).dump(1) + "\n```\n";
+  CHECK(parameters(shape_in(fenced)) == parameters(small_model({})));
+  const ModelFolder folder(small_config({}).dump());
+  const std::string page = folder.path() + "/model.md";
+  std::ofstream(page) << fenced;
+  CHECK(parameters(model_named(page, "")) == parameters(small_model({})));
+  std::filesystem::create_directories(folder.path() + "/alone");
+  const std::string index = folder.path() + "/alone/model.safetensors.index.json";
+  std::ofstream(index) << R"({"metadata": {"total_size": 1000}, "weight_map": {}})";
+  CHECK_THROWS_WITH_AS(
+      model_named(index, ""),
+      doctest::Contains("config.json is missing beside it; put the model's config.json there"), UsageError);
+}
+
 TEST_CASE("the number of feed-forward matrices is known, or the model is refused") {
   CHECK(small_model({}).gated);
   CHECK_FALSE(small_model({{"model_type", "nemotron"}, {"hidden_act", "relu2"}}).gated);
@@ -294,6 +375,9 @@ TEST_CASE("the number of feed-forward matrices is known, or the model is refused
   CHECK(small_model({}).notes.empty());
   CHECK(small_refusal({{"model_type", "one_of_2027"}, {"hidden_act", "gelu"}})
             .find("/model_type: \"one_of_2027\" is not known") != std::string::npos);
+  const std::string none = small_refusal({{"model_type", "one_of_2027"}, {"hidden_act", nullptr}});
+  CHECK(none.find("\"one_of_2027\" is not known, and no activation") != std::string::npos);
+  CHECK(none.find("\"\"") == std::string::npos);
 }
 
 TEST_CASE("a checkpoint's numbers are those of its config") {

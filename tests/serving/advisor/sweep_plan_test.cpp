@@ -153,6 +153,67 @@ TEST_CASE("names and cells are read as people write them") {
   CHECK(percent.sweeps[0].points[2].tokens_per_step == doctest::Approx(2.5));
 }
 
+TEST_CASE("thousands with a point are read, and other numbers with commas or multiples are refused") {
+  for (const char* text : {"|K|tok/s|accept|\n|-|-|-|\n|0|1,050.5|-|\n|1|1,980.25|0.8|\n|2|2,475|0.6|\n",
+                           "|K|tok/s|accept|\n|-|-|-|\n|0|950|-|\n|1|1.98k|0.8|\n|2|2475|0.6|\n",
+                           "|K|tok/s|accept|\n|-|-|-|\n|0|950|-|\n|1|1 980|0.8|\n|2|2475|0.6|\n",
+                           "|K|tok/s|accept|\n|-|-|-|\n|0|950|-|\n|1|45 to 53|0.8|\n|2|2475|0.6|\n"}) {
+    CAPTURE(text);
+    CHECK(sweep_refusal(text).find("expected one number above 0") != std::string::npos);
+  }
+  for (const char* text :
+       {"|K|tok/s|accept|\n|-|-|-|\n|0|1,050.5|-|\n|1|1,980.25 tok/s (1.9x)|0.8|\n|2|2475 ± 3|0.6|\n",
+        "K,tok/s,accept\n0,\"1,050.5\",\n1,\"1,980.25\",80 %\n2,2475,60%\n"}) {
+    CAPTURE(text);
+    const Sweep sweep = sweep_of(text).sweeps[0];
+    CHECK(sweep.best_k == 2);
+    CHECK(sweep.points[0].step_ms == doctest::Approx(1000 / 1050.5));
+    CHECK(sweep.points[1].tokens_per_second == doctest::Approx(1980.25));
+  }
+}
+
+TEST_CASE("the time per output token stands for the rate, and no other time does") {
+  const std::string rows = "|0|20|-|80|\n|1|12.5|0.8|90|\n|2|10|0.6|95|\n";
+  const SweepPlan plan = sweep_of("|K|Mean TPOT (ms)|accept|E2E (ms)|\n|-|-|-|-|\n" + rows);
+  CHECK(plan.sweeps[0].best_k == 2);
+  CHECK(plan.sweeps[0].points[2].tokens_per_second == doctest::Approx(100));
+  CHECK(plan.sweeps[0].points[1].step_ms == doctest::Approx(1.8 * 12.5));
+  // The rate of four sequences is four times that of one, whose step has the same time.
+  const std::string odd = "|K|`t` (ms)|accept|E2E (ms)|\n|-|-|-|-|\n" + rows;
+  const SweepPlan four = sweep_of(odd, {.file = "", .fields = {{"tpot", "`t` (ms)"}}, .batch = 4});
+  CHECK(four.sweeps[0].points[2].tokens_per_second == doctest::Approx(400));
+  CHECK(four.sweeps[0].points[1].step_ms == doctest::Approx(1.8 * 12.5));
+  CHECK(sweep_refusal(odd, {.file = "", .fields = {{"rate", "t (ms)"}}}).find("write tpot=t (ms)") !=
+        std::string::npos);
+  CHECK(sweep_refusal(odd, {.file = "", .fields = {{"rate", "E2E (ms)"}}}).find("the name of a time") !=
+        std::string::npos);
+  // A table with both is read by its rate.
+  const SweepPlan both = sweep_of("K,tok/s,TPOT (ms),accept\n0,50,1,-\n1,80,2,0.8\n");
+  CHECK(both.sweeps[0].points[1].tokens_per_second == 80);
+}
+
+TEST_CASE("step times that cannot be are said, and columns may be named with their marks") {
+  const auto warnings = [](const std::string& text) {
+    std::string all;
+    for (const std::string& one : sweep_of(text).warnings) all += one + "\n";
+    return all;
+  };
+  // A step at K = 1 would take 31.4 ms, at K = 2 26.0 ms, and one without drafts 43.6 ms.
+  const std::string impossible = warnings("K,tok/s,accept\n0,22.92,\n1,60,0.8835\n2,101,0.815\n");
+  CHECK(impossible.find("a step at K = 1 would take 31.39 ms, less than the 43.63 ms without drafts") !=
+        std::string::npos);
+  CHECK(impossible.find("the line falls by 5.352 ms for each drafted token, which cannot be") !=
+        std::string::npos);
+  CHECK(warnings("K,tok/s,accept\n0,22.92,\n1,27.58,0.8835\n2,29.39,0.815\n3,27,0.7\n").empty());
+  const std::string marked = "| `my_k` | **speed** | accept |\n|-|-|-|\n|0|50|-|\n|1|80|0.8|\n|2|70|0.6|\n";
+  for (const char* name : {"`my_k`", "my_k"}) {
+    const SweepPlan plan = sweep_of(marked, {.file = "", .fields = {{"k", name}, {"rate", "speed"}}});
+    CHECK(plan.sweeps[0].best_k == 1);
+    CHECK(terminal(sweep_text(plan)).find("ms, through two values of K: its error is not known") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("SGLang's table of modes is read by the names of its columns") {
   const SweepPlan plan = sweep_of(
       "| Mode | Throughput | Avg latency | Avg accept len |\n|---|---:|---:|---:|\n| baseline | 460.7 tok/s | 4.4 s | nan |\n"

@@ -116,6 +116,52 @@ TEST_CASE("the unit of a trace is that of its header, or must be given") {
   CHECK(rate_in(fast, TimeUnit::us) == doctest::Approx(20000));
 }
 
+TEST_CASE("records of two traces with two units are refused at the first line of the second") {
+  const std::string ms =
+      "{\"timestamp\": 0, \"input_length\": 9, \"output_length\": 5, \"hash_ids\": [1]}\n"
+      "{\"timestamp\": 4000, \"input_length\": 9, \"output_length\": 5, \"hash_ids\": [2]}\n";
+  const std::string seconds =
+      "{\"chat_id\": 1, \"timestamp\": 5.5, \"input_length\": 9, \"output_length\": 5, \"hash_ids\": [1]}\n"
+      "{\"chat_id\": 2, \"timestamp\": 9.5, \"input_length\": 9, \"output_length\": 5, \"hash_ids\": [1]}\n";
+  CHECK(rate_in(ms) == doctest::Approx(0.25));
+  CHECK(rate_in(seconds) == doctest::Approx(0.25));
+  CHECK(trace_refusal(ms + seconds)
+            .starts_with(":3: these are the names of a trace in s, below records in ms"));
+  CHECK(trace_refusal(seconds + ms)
+            .starts_with(":3: these are the names of a trace in ms, below records in s"));
+}
+
+TEST_CASE("times since 1970 show their unit, and a rate that no server has is refused") {
+  const std::string burst = "Timestamp,Request tokens,Response tokens\n";
+  const std::string ms = "1700000000500,10,5\n1700000004500,10,5\n1700000008500,10,5\n";
+  CHECK(trace_refusal(burst + ms).starts_with(": its times are in ms since 1970, but were taken for s;"));
+  CHECK(trace_refusal(burst + ms, TimeUnit::s).starts_with(": its times are in ms since 1970"));
+  CHECK(trace_refusal(ms).starts_with(": its times are in ms since 1970"));
+  CHECK(rate_in(ms, TimeUnit::ms) == doctest::Approx(0.25));
+  CHECK(rate_in("arrival_ms,prompt,output\n" + ms) == doctest::Approx(0.25));
+  CHECK(trace_refusal("arrival_ms,prompt,output\n1700000000,1,2\n1700000004,1,2\n")
+            .starts_with(": its times are in s since 1970, but were taken for ms;"));
+  CHECK(rate_in("1700000000,1,2\n1700000004,1,2\n") == doctest::Approx(0.25));
+  // Answers of OpenAI's interface say when they were created, in seconds.
+  CHECK(rate_in("created,prompt_tokens,completion_tokens\n1700000000,1,2\n1700000004,1,2\n") ==
+        doctest::Approx(0.25));
+  // Milliseconds read as seconds: a request in 4000 s.
+  CHECK(trace_refusal(burst + "0,10,5\n4000,10,5\n8000,10,5\n")
+            .starts_with(": 0.00025 requests arrive per second, if times are in s; give --trace-unit"));
+  CHECK(rate_in(burst + "0,10,5\n4000,10,5\n8000,10,5\n", TimeUnit::s) == doctest::Approx(0.00025));
+  CHECK(rate_in("time,prompt,output\n2023-11-16 00:00:00,1,2\n2023-11-16 02:00:00,2,3\n") ==
+        doctest::Approx(1 / 7200.0));
+}
+
+TEST_CASE("names and cells in quotation marks are read without them") {
+  const std::string quoted =
+      "\"Timestamp\",\"Model\",\"Request tokens\",\"Response tokens\"\n"
+      "1,\"M, new\",10,\"5\"\n\"5\",\"M\",10,5\n";
+  CHECK(rate_in(quoted) == doctest::Approx(0.25));
+  CHECK(trace_refusal("seconds;prompt;output\n0,5;10;5\n1,5;10;5\n")
+            .find("put commas between columns and points before decimals") != std::string::npos);
+}
+
 TEST_CASE("a byte order mark of UTF-8 is no part of a trace") {
   const std::string mark = "\xef\xbb\xbf";
   CHECK(rate_in(mark + "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,200,50\n"

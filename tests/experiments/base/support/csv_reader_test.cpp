@@ -21,6 +21,8 @@ TEST_CASE("lines are numbered as they stand in the file") {
 TEST_CASE("words between separators, and numbers in them") {
   CHECK(split("a, b,", ',') == std::vector<std::string>{"a", "b", ""});
   CHECK(split("", ';') == std::vector<std::string>{""});
+  CHECK(split("\"a, b\" , \"\",c \"d, e\"", ',') == std::vector<std::string>{"a, b", "", "c \"d", "e\""});
+  CHECK(split("\"open, b", ',') == std::vector<std::string>{"\"open", "b"});
   CHECK(number_in(" -1.5e2 ") == -150);
   for (const char* const bad : {"", "1x", "nan", "inf", "1 2", "0x10"}) CHECK_FALSE(number_in(bad));
 }
