@@ -8,7 +8,7 @@ namespace speclab {
 namespace {
 
 /// A sample's name and labels, which occur once on a page.
-using Series = std::pair<std::string, std::map<std::string, std::string>>;
+using SampleKey = std::pair<std::string, std::map<std::string, std::string>>;
 
 /// Reads name{label="value",...} value. Values of labels may contain any character; \\, \" and \n are
 /// escapes.
@@ -44,7 +44,7 @@ PrometheusSample sample_of(const TextLine& line) {
 
 std::vector<PrometheusSample> samples_in(const std::vector<TextLine>& lines, std::string_view prefix) {
   std::vector<PrometheusSample> samples;
-  std::map<Series, std::string> seen;
+  std::map<SampleKey, std::string> seen;
   for (const TextLine& line : lines) {
     if (line.text[0] == '#' || !line.text.starts_with(prefix)) continue;
     samples.push_back(sample_of(line));
@@ -76,7 +76,7 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
   std::vector<PrometheusSample> samples = samples_in(source.lines(), prefix);
   const LogOptions& options = source.options();
   if (options.earlier_file.empty()) return samples;
-  std::map<Series, PrometheusSample> before;
+  std::map<SampleKey, PrometheusSample> before;
   for (PrometheusSample& sample : samples_in(lines_of(options.earlier, options.earlier_file), prefix)) {
     before.insert_or_assign({sample.name, sample.labels}, std::move(sample));
   }
