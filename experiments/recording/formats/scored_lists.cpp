@@ -134,9 +134,10 @@ RecordingPart read_scored(const RecordingSource& source) {
       ScoredSequence& sequence = goes_on ? text.sequences.back() : text.add(list.where);
       const bool is_list = list.value->is_array();
       for (std::size_t i = 0; i < (is_list ? list.size() : 1); ++i) {
-        auto token = token_of_entry(is_list ? list.at(i) : list);
-        if (!token && i > 0) list.at(i).refuse("a log-probability");
-        if (token) add_token(sequence, *std::move(token), list.at(i).where);
+        const JsonPlace entry = is_list ? list.at(i) : list;
+        auto token = token_of_entry(entry);
+        if (!token && i > 0) entry.refuse("a log-probability");
+        if (token) add_token(sequence, *std::move(token), entry.where);
       }
     }
     goes_on = (response.has("done") && *response.at("done").value == false) ||

@@ -73,8 +73,6 @@ void add_record(ModelLog& log, const BenchRecord& record, const BenchLabels& lab
     check_drafting(record.where, rounds,
                    runs_of(count(labels.emitted), accepted, counted ? count(labels.requests) : 0), accepted,
                    counted ? drafting_share : drafting_share_with_prompts);
-    if (counted)
-      check_emitted(record.where, rounds, drafted, accepted, count(labels.emitted), count(labels.requests));
   }
   if (record.rates.empty()) return log.add_sums(record.where, rounds, drafted, accepted);
   add_rounded(log, record.where,

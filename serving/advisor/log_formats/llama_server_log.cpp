@@ -122,7 +122,7 @@ std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint6
 
 /// Returns the emitted tokens of a request, from the line of its timings.
 std::optional<std::uint64_t> emitted_in(const std::string& line) {
-  const auto time = line.find(" eval time =");
+  const auto time = line.find("eval time =");
   if (time == std::string::npos || line.find("prompt eval time") != std::string::npos) return {};
   return as_count(number_after(line.substr(time), " ms /"));
 }

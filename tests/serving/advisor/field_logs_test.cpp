@@ -506,6 +506,8 @@ TEST_CASE("--drafted is refused where emitted tokens contradict it, too small an
       R"({"stats": {"predictedTokensCount": 71, "totalDraftTokensCount": 80, "acceptedDraftTokensCount": 50}})",
       R"({"new_tokens": 71, "accepted_draft_tokens": 50, "rejected_draft_tokens": 30})",
       "slot print_timing: |  eval time = 10.0 ms / 71 tokens\n"
+      "draft acceptance rate = 0.62500 ( 50 accepted / 80 generated)\n",
+      "slot print_timing: id  0 |\n       eval time = 10.0 ms / 71 tokens\n"
       "draft acceptance rate = 0.62500 ( 50 accepted / 80 generated)\n"};
   for (const std::string& text : logs) {
     CAPTURE(text);
