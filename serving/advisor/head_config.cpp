@@ -61,14 +61,19 @@ void add_corrections(Transformer& model, const ModelKeys& keys, const ModelKeys&
     return double(inner.has(key) ? inner.required({key}) : keys.required({key}));
   };
   const std::string projector = inner.text("projector_type") + keys.text("projector_type");
-  if (projector == "domino" || named(keys.architecture(), "domino")) {
+  const std::string name = keys.architecture();
+  // Speculators writes the projector "dflash" for DSpark, too.
+  const std::string kind = !projector.empty() && projector != "dflash" ? projector
+                           : named(name, "domino")                     ? "domino"
+                           : named(name, "dspark")                     ? "dspark"
+                                                                       : "";
+  if (kind == "domino") {
     const double gru = number("gru_hidden_dim");
     const double rank = number("emb_dim");
     model.head = HeadKind::domino;
     model.correction = 3 * gru * (model.hidden + gru) + rank * (model.hidden + gru + vocab);
     model.stored_correction = model.correction;
-  } else if (projector == "dspark" || named(keys.architecture(), "dspark") || inner.has("markov_rank") ||
-             keys.has("markov_rank")) {
+  } else if (kind == "dspark" || inner.has("markov_rank") || keys.has("markov_rank")) {
     // Speculators' own default (DSparkSpeculatorConfig).
     const bool usual =
         keys.has("speculators_model_type") && !inner.has("markov_rank") && !keys.has("markov_rank");
@@ -76,10 +81,10 @@ void add_corrections(Transformer& model, const ModelKeys& keys, const ModelKeys&
     model.head = HeadKind::dspark;
     model.correction = rank * vocab;
     model.stored_correction = 2 * model.correction;
-    const std::string kind = inner.text("markov_head_type") + keys.text("markov_head_type");
-    if (!kind.empty() && kind != "vanilla")
-      inner.refuse("markov_head_type", fmt::format("\"{}\"; vanilla is known; {}", kind, way_out));
-  } else if (!projector.empty() && projector != "dflash") {
+    const std::string form = inner.text("markov_head_type") + keys.text("markov_head_type");
+    if (!form.empty() && form != "vanilla")
+      inner.refuse("markov_head_type", fmt::format("\"{}\"; vanilla is known; {}", form, way_out));
+  } else if (!kind.empty()) {
     inner.refuse("projector_type",
                  fmt::format("\"{}\"; known are dflash, dspark and domino; {}", projector, way_out));
   }

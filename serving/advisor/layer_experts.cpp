@@ -63,7 +63,8 @@ int shared_width(const Transformer& model, const ModelKeys& keys, int own) {
   constexpr int max_width = 100'000'000;
   const std::string type = keys.text("model_type");
   if (type == "gemma4_text") return own;
-  const int shared = keys.dimension({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"})
+  const int shared = keys.dimension({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts",
+                                     "num_shared_expert"})
                          .value_or(type.starts_with("llama4") ? 1 : 0);
   if (shared > max_width / std::max(model.feed_forward, 1))
     keys.refuse("n_shared_experts", fmt::format("{} experts of {} numbers", shared, model.feed_forward));

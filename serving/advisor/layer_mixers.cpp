@@ -26,6 +26,13 @@ Kind kind_named(const ModelKeys& keys, const std::string& word) {
 
 /// Returns n if every n-th layer attends to all tokens; empty if neither config nor family says it.
 std::optional<int> window_pattern(const ModelKeys& keys, const ModelFamily& family) {
+  // EXAONE writes "LLLG" for three local layers before a global one.
+  if (const std::string letters = keys.text("sliding_window_pattern"); !letters.empty()) {
+    if (letters.find_first_not_of('L') != letters.size() - 1 || letters.back() != 'G')
+      keys.refuse("sliding_window_pattern",
+                  fmt::format("\"{}\"; expected a number, or letters L before one G; {}", letters, way_out));
+    return static_cast<int>(letters.size());
+  }
   if (const auto stated = keys.dimension({"sliding_window_pattern", "_sliding_window_pattern"});
       stated && *stated > 0)
     return stated;

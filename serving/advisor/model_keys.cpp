@@ -42,7 +42,11 @@ std::optional<int> ModelKeys::dimension(std::initializer_list<const char*> keys)
   const char* first = nullptr;
   for (const char* key : keys) {
     if (!has(key)) continue;
-    const Json& value = object[key];
+    // Some configs repeat a number for each layer.
+    const Json& given = object[key];
+    const bool repeated = given.is_array() && !given.empty() && given.front().is_number() &&
+                          std::ranges::all_of(given, [&](const Json& one) { return one == given.front(); });
+    const Json& value = repeated ? given.front() : given;
     const double number = value.is_number() ? value.get<double>() : -1;
     if (!(number >= 0 && number <= most) || number != static_cast<int>(number))
       refuse(key, value.dump().substr(0, 60) + "; expected an integer of 0 or more");

@@ -27,7 +27,7 @@ struct ModelKeys {
 
   bool has(const char* key) const;
   /// Returns the first of these keys that is neither missing nor null; empty if there is none. Throws
-  /// UsageError unless it is an integer of 0 or more.
+  /// UsageError unless it is an integer of 0 or more, or a list that repeats one for each layer.
   std::optional<int> dimension(std::initializer_list<const char*> keys) const;
   /// Returns the first of these keys that is neither missing nor null. Throws UsageError if there is none, or
   /// unless it is an integer above 0.

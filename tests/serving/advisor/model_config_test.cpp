@@ -253,6 +253,9 @@ TEST_CASE("windows and shared caches are counted as a config states them") {
   CHECK(cache({}) == 8 * 32768);
   CHECK(cache(window) == 1 * 32768 + 7 * 512);
   CHECK(cache(with({{"sliding_window_pattern", 4}})) == 2 * 32768 + 6 * 512);
+  CHECK(cache(with({{"model_type", "exaone4"}, {"sliding_window_pattern", "LLLG"}})) == 2 * 32768 + 6 * 512);
+  CHECK(small_refusal(with({{"sliding_window_pattern", "LGGL"}})).find("/sliding_window_pattern: \"LGGL\"") !=
+        std::string::npos);
   CHECK(cache({{"model_type", "mistral"}, {"sliding_window", 512}}) == 8 * 512);
   CHECK(cache({{"model_type", "qwen2"}, {"sliding_window", 512}, {"max_window_layers", 3}}) ==
         3 * 32768 + 5 * 512);
@@ -348,15 +351,19 @@ TEST_CASE("keys of published configs that change nothing are harmless, and their
   CHECK(falcon_heads(true) == 4);
   CHECK(small_model({{"intermediate_size", nullptr}, {"ffn_hidden_size", 3000}}).feed_forward == 3000);
   CHECK(small_model({{"num_mtp_layers", 1}}).mtp_modules == 1);
+  // A number may be repeated for each layer; other lists are refused.
+  CHECK(small_model({{"intermediate_size", {3000, 3000, 3000}}}).feed_forward == 3000);
+  refuses({{"intermediate_size", {3000, 2000}}}, "/intermediate_size: [3000,2000]; expected an integer");
 }
 
 TEST_CASE("a config within a code block is read, and an index without a config says so") {
   const std::string fenced = "```json\n" + small_config({}).dump(1) + "\n```\n";
-  CHECK(parameters(shape_in(fenced)) == parameters(small_model({})));
+  const double counted = parameters(small_model({}));
+  CHECK(parameters(shape_in(fenced)) == counted);
   const ModelFolder folder(small_config({}).dump());
   const std::string page = folder.path() + "/model.md";
   std::ofstream(page) << fenced;
-  CHECK(parameters(model_named(page, "")) == parameters(small_model({})));
+  CHECK(parameters(model_named(page, "")) == counted);
   std::filesystem::create_directories(folder.path() + "/alone");
   const std::string index = folder.path() + "/alone/model.safetensors.index.json";
   std::ofstream(index) << R"({"metadata": {"total_size": 1000}, "weight_map": {}})";
