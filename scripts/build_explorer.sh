@@ -24,12 +24,12 @@ for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
 done
 ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 
-for table in server_settings devices models harmless_keys; do
+for table in server_settings devices models model_families harmless_keys; do
   cmake -DIN="serving/advisor/$table.json" -DOUT="$out/$table.json.cpp" -P scripts/cmake/embed.cmake
 done
 
 # The bindings and the sources that they call. Names in anonymous namespaces differ only within a folder, so the
-# sources that read recordings are separate units.
+# sources that read recordings or models are separate units.
 sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
@@ -44,15 +44,18 @@ sources="explorer/engine.cpp
   serving/advisor/prometheus_page.cpp serving/advisor/log_formats/*.cpp
   experiments/recording/json_document.cpp experiments/recording/named_records.cpp
   serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
-  serving/advisor/server_settings.cpp serving/advisor/presets.cpp serving/advisor/model_config.cpp
-  serving/advisor/model_keys.cpp serving/advisor/model_families.cpp serving/advisor/layer_experts.cpp serving/advisor/layer_mixers.cpp
-  serving/advisor/stored_numbers.cpp serving/advisor/head_config.cpp $out/*.json.cpp
+  serving/advisor/server_settings.cpp $out/server_settings.json.cpp
   experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
   experiments/base/support/csv_reader.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
   experiments/base/support/text_files.cpp
   sim/text/utf8.cpp sim/text/corpus.cpp sim/text/input_stream.cpp sim/text/text_file.cpp sim/text/subword.cpp
   sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp
   sim/models/recorded_model.cpp sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"
+models="serving/advisor/presets.cpp serving/advisor/model_config.cpp serving/advisor/model_keys.cpp
+  serving/advisor/model_families.cpp serving/advisor/layer_experts.cpp serving/advisor/layer_mixers.cpp
+  serving/advisor/stored_numbers.cpp serving/advisor/head_config.cpp
+  $out/devices.json.cpp $out/models.json.cpp $out/model_families.json.cpp
+  $out/harmless_keys.json.cpp"
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
   analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
 recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp
@@ -75,11 +78,12 @@ unit() {
   units="$units $!"
 }
 unit engine "$sources" -O2
+unit models "$models" -Os
 unit recorded "$recorded" -Os
 unit recording "$recording" -Os
 unit formats "$formats" -Os
 unit rules "$rules" -Os
 for job in $units; do wait "$job"; done
-em++ -O2 -fwasm-exceptions "$out/engine.o" "$out/recorded.o" "$out/recording.o" "$out/formats.o" "$out/rules.o" \
+em++ -O2 -fwasm-exceptions "$out/engine.o" "$out/models.o" "$out/recorded.o" "$out/recording.o" "$out/formats.o" "$out/rules.o" \
   -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sFILESYSTEM=0 --no-entry -o "$out/engine.wasm"
 python3 scripts/bundle_explorer.py "$out"

@@ -35,8 +35,18 @@ std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation
   return memory;
 }
 
-double devices_that_hold(const DeviceMemory& memory, double batch, int devices) {
-  return std::ceil((memory.weights() + batch * memory.cache_per_sequence) / (memory.usable / devices));
+std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double share, double gamma) {
+  auto* const target = std::get_if<RooflineCost>(&costs.target);
+  auto* const draft = std::get_if<RooflineCost>(&costs.draft);
+  const bool together =
+      target != nullptr && draft != nullptr && draft->machine.devices == target->machine.devices;
+  constexpr int most = 1024;
+  for (int devices = 1; target != nullptr && devices <= most; ++devices) {
+    target->machine.devices = devices;
+    if (together) draft->machine.devices = devices;
+    if (device_memory(costs, at, share, gamma)->holds(at.batch)) return devices;
+  }
+  return std::nullopt;
 }
 
 TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,

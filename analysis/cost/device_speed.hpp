@@ -62,9 +62,9 @@ TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, 
 std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share,
                                           double gamma);
 
-/// Returns the smallest number of such devices, in tensor parallel, whose memory holds the weights and caches
-/// of this batch.
-double devices_that_hold(const DeviceMemory& memory, double batch, int devices);
+/// Returns the smallest number of such devices, in tensor parallel, whose memory holds the weights, caches and
+/// states of this batch; empty if no number up to 1024 does, because each holds a copy of the cache.
+std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double share, double gamma);
 
 /// Returns the findings at `gamma`, whose rounds emit `tokens_per_round` tokens; none unless the target's
 /// cost is a roofline. Numbers that need the draft's unknown shape are absent.

@@ -1,11 +1,9 @@
-// Computes exactly the gain of gamma policies on a recorded text. A policy may use the emitted text and each
+// Bounds the gain of gamma policies on a recorded text exactly. A policy may use the emitted text and each
 // round's number of accepted tokens. Policies that use rejected tokens cannot be evaluated, because the
 // recording does not contain these tokens.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <span>
 
 #include "analysis/recorded/expected_rounds.hpp"
 #include "analysis/recorded/recording.hpp"
@@ -22,17 +20,6 @@ struct PolicyWork {
     return static_cast<double>(tokens) / (rounds + c * drafted);
   }
 };
-
-/// A policy with finitely many states; every sequence begins in state 0.
-struct StatePolicy {
-  std::size_t states = 1;
-  std::function<std::size_t(std::size_t state)> gamma;  ///< drafted tokens
-  std::function<std::size_t(std::size_t state, std::size_t accepted)> next;
-};
-
-/// Returns the work of a policy; takes O(states * gamma) per token.
-PolicyWork policy_work(const Recording& recording, const StatePolicy& policy,
-                       RecordedRule rule = RecordedRule::token);
 
 /// Returns the smallest expected time, in target runs, of policies that draft up to `most` tokens and know
 /// the text and its log-probabilities, but not what will be accepted: a bound for all policies that do not

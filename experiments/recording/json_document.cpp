@@ -8,14 +8,19 @@ namespace speclab {
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
                                          std::string& problem) {
   std::vector<JsonDocument> documents;
+  constexpr std::string_view event_prefix = "data:";
   const std::string_view line = first_line_of(text);
-  if (line.empty() || (line.front() != '{' && line.front() != '[')) {
+  const bool stream = line.starts_with(event_prefix);
+  if (!stream && (line.empty() || (line.front() != '{' && line.front() != '['))) {
     problem = "is not JSON, which begins with { or [";
     return documents;
   }
   const Json first = json_line(std::string(line));
-  if (!first.is_discarded() && line.size() + 2 < text.size()) {
-    for (const TextLine& one : lines_of(text, name)) {
+  if (stream || (!first.is_discarded() && line.size() + 2 < text.size())) {
+    for (TextLine& one : lines_of(text, name)) {
+      if (stream && !one.text.starts_with(event_prefix)) continue;
+      if (stream) one.text = trimmed(one.text.substr(event_prefix.size()));
+      if (one.text == "[DONE]") continue;
       Json value = json_line(one.text);
       if (value.is_discarded()) {
         problem = fmt::format("{}: this line is not JSON, but the first is", one.where);

@@ -24,17 +24,20 @@ struct JsonDocument {
 /// A value within a document, and its path.
 struct JsonPlace {
   const Json* value;
-  std::string where;  ///< "file: /choices/0/logprobs"
+  std::string where;  ///< "file" of a whole document, "file: /choices/0/logprobs" within it
+  bool whole = false;
 
   bool has(const char* key) const {
     return value->is_object() && value->contains(key) && !(*value)[key].is_null();
   }
   /// Returns the value of a key or an element. Throws UsageError if the key is missing.
   JsonPlace at(const char* key) const {
-    if (!has(key)) throw UsageError("{}/{}: missing", where, key);
-    return {&(*value)[key], where + "/" + key};
+    if (!has(key)) throw UsageError("{}: missing", below(key));
+    return {&(*value)[key], below(key)};
   }
-  JsonPlace at(std::size_t index) const { return {&(*value)[index], fmt::format("{}/{}", where, index)}; }
+  JsonPlace at(std::size_t index) const { return {&(*value)[index], below(std::to_string(index))}; }
+  /// Returns the path of a key or an element.
+  std::string below(const std::string& key) const { return where + (whole ? ": /" : "/") + key; }
   /// Returns the number of elements. Throws UsageError if it is not a list.
   std::size_t size() const {
     if (!value->is_array()) refuse("a list");
@@ -69,13 +72,13 @@ inline bool has_logprobs(const Json& response, const char* key) {
 }
 
 /// Returns the documents of a JSON text: the whole text, the elements of its list, or one per line if the
-/// first line is a complete value and others follow. Returns nothing if the text is not JSON; `problem` then
-/// says why.
+/// first line is a complete value and others follow; lines of a stream may begin with "data:". Returns
+/// nothing if the text is not JSON; `problem` then says why.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
                                          std::string& problem);
 /// Returns the documents. Throws UsageError, naming the file, if the text is not JSON.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name);
 
-inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }
+inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where, true}; }
 
 }  // namespace speclab

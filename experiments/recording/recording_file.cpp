@@ -57,11 +57,28 @@ ReadPart read_part(const std::string& file, const std::string& column, const Nam
                    format);
 }
 
+/// Throws UsageError if all log-probabilities are 0: some servers write that where they have none, and a plan
+/// from them would promise that every draft is accepted.
+void refuse_zeros(const Recording& recording, const std::string& target, const std::string& draft) {
+  const auto check = [](const std::vector<double>& logs, const std::string& file, const char* model) {
+    if (logs.empty() || std::any_of(logs.begin(), logs.end(), [](double log) { return log != 0; })) return;
+    throw UsageError(
+        "{}: all {} log-probabilities of the {} are 0, which servers write where they have none (llama-server under speculation); score the text with a server that does not speculate",
+        file, logs.size(), model);
+  };
+  check(recording.target, target, "target");
+  for (const std::vector<double>& logs : recording.draft)
+    check(logs, draft.empty() ? target : draft, "draft");
+}
+
 ReadRecording recording_in(const std::string& file, const std::string& draft, const AnyRule* rate,
                            const std::string& column, const NamedFields& fields) {
   ReadPart first = read_part(file, column, fields);
   if (draft.empty()) {
-    if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
+    if (auto* whole = std::get_if<Recording>(&first.part)) {
+      refuse_zeros(*whole, file, draft);
+      return {std::move(*whole), first.format};
+    }
     if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
       return {measure_rows(*rows, rate), first.format};
     }
@@ -79,7 +96,9 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
                      first.format, draft, second.format);
   }
   if (rows != nullptr) return {measure_rows(join(*rows, *draft_rows), rate), format};
-  return {join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part)), format};
+  Recording joined = join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part));
+  refuse_zeros(joined, file, draft);
+  return {std::move(joined), format};
 }
 
 }  // namespace

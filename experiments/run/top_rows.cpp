@@ -100,7 +100,7 @@ std::vector<TopRows> read_top_rows(const std::string& file) {
           "{}: this line is no JSON object; rows are in the files that speclab record --top-k writes",
           line.where);
     }
-    const JsonPlace here{&json, line.where + ": "};
+    const JsonPlace here{&json, line.where, true};
     all.push_back({line.where, read_row(here.at("target")), read_row(here.at("draft"))});
   }
   if (all.empty()) throw UsageError("{}: has no rows", file);

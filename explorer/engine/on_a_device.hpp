@@ -14,9 +14,12 @@
 
 namespace speclab::explorer {
 
+/// Lists devices and models. A head is no model of its own: it drafts for one target.
 inline void list_presets(Record& out) {
   out.texts("devices", device_presets(), [](const auto& preset) { return preset.name; });
-  out.texts("models", model_presets(), [](const auto& preset) { return preset.name; });
+  std::vector<Transformer> models = model_presets();
+  std::erase_if(models, [](const Transformer& model) { return model.is_head(); });
+  out.texts("models", models, [](const auto& preset) { return preset.name; });
 }
 
 struct DeviceTask {

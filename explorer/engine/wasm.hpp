@@ -53,4 +53,31 @@ inline from_chars_result from_chars(const char* first, const char* last, double&
   value = read;
   return {first + (end - text.c_str()), errc{}};
 }
+
+namespace ranges {
+template <class Range, class Value>
+auto count(const Range& range, const Value& value) {
+  return std::count(begin(range), end(range), value);
+}
+template <class Range, class Value>
+auto find(const Range& range, const Value& value) {
+  return std::find(begin(range), end(range), value);
+}
+template <class Range, class Is>
+auto find_if(const Range& range, const Is& is) {
+  return std::find_if(begin(range), end(range), is);
+}
+template <class Range, class Is>
+bool any_of(const Range& range, const Is& is) {
+  return std::any_of(begin(range), end(range), is);
+}
+template <class Range, class Is>
+bool all_of(const Range& range, const Is& is) {
+  return std::all_of(begin(range), end(range), is);
+}
+template <class Range, class Value>
+void fill(Range& range, const Value& value) {
+  std::fill(begin(range), end(range), value);
+}
+}  // namespace ranges
 }  // namespace std

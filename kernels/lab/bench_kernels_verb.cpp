@@ -90,7 +90,7 @@ void show(const Report& report, const Values& values) {
 int bench_kernels_main(const Values& values) {
   if (values.has("out")) refuse_unwritable(values.text("out"));
   const KernelSweep sweep = sweep_option(values);
-  const auto chosen = parse_methods("--baselines", values.text("baselines"));
+  const auto chosen = parse_named("--baselines", values.text("baselines"), bench_methods());
   for (const KernelWorkload workload : sweep.workloads) {
     if (methods_for(workload, chosen).empty()) {
       throw UsageError("--baselines \"{}\": none of them is for --workload {}", values.text("baselines"),

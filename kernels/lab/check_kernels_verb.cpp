@@ -19,7 +19,7 @@ KernelCheckOptions check_options(const Values& values) {
   constexpr std::int64_t most = 1000000000;
   KernelCheckOptions options;
   options.place = values.has("emulate") ? CheckPlace::emulator : CheckPlace::gpu;
-  options.implementations = parse_implementations("--implementation", values.text("implementation"));
+  options.implementations = parse_named("--implementation", values.text("implementation"), implementations());
   options.dtypes = parse_dtypes(values.text("dtype"));
   options.requests = options.place == CheckPlace::gpu ? usual_requests : emulated_requests;
   if (values.has("requests")) {

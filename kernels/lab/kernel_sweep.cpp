@@ -163,14 +163,6 @@ std::vector<std::size_t> parse_names(const std::string& option, const std::strin
   return places;
 }
 
-std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text) {
-  return parse_named(option, text, implementations());
-}
-
-std::vector<BenchMethod> parse_methods(const std::string& option, const std::string& text) {
-  return parse_named(option, text, bench_methods());
-}
-
 std::vector<KernelWorkload> parse_workloads(const std::string& option, const std::string& text) {
   std::vector<KernelWorkload> chosen;
   for (const KernelWorkloadInfo& info : parse_named(option, text, kernel_workloads())) {

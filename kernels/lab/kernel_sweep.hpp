@@ -56,8 +56,6 @@ std::vector<Info> parse_named(const std::string& option, const std::string& text
   return chosen;
 }
 
-std::vector<ImplementationInfo> parse_implementations(const std::string& option, const std::string& text);
-std::vector<BenchMethod> parse_methods(const std::string& option, const std::string& text);
 std::vector<KernelWorkload> parse_workloads(const std::string& option, const std::string& text);
 
 /// Returns whether a device with compute capability `capability` runs what needs `needed`; if not, prints a

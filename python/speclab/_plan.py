@@ -32,7 +32,6 @@ def plan(
     column: str | None = None,
     rule: str | None = None,
     cut: bool = False,
-    config: Path | None = None,
     drafters: Mapping[str, tuple[float, Cost]] | None = None,
     tree: Sequence[float] | None = None,
     compare: tuple[Path, Path] | None = None,
@@ -72,7 +71,7 @@ def plan(
     """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the speedup with an interval, and
     settings for servers (docs/planning.md).
 
-    Acceptance comes from one of alpha, log, recording, config, drafters and tree; compare and sweep judge files. Costs come from c, from a roofline
+    Acceptance comes from one of alpha, log, recording, drafters and tree; compare and sweep judge files. Costs come from c, from a roofline
     (target, draft, device), or from measured times.
 
     Args:
@@ -88,7 +87,6 @@ def plan(
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md); the draft's
             file, if each file holds one model; the draft's name in a file of several; the rule; and whether the target's rows
             were truncated (top-k, top-p, temperature 0).
-        config: path of a config with models.
         drafters: {name: (alpha, c)}; c is a number or a model's name.
         tree: frequencies with which the target's token is the draft's first, second, ... choice; plans a tree of drafted
             tokens.
@@ -107,7 +105,7 @@ def plan(
         gamma: a gamma to compare with the best.
         max_gamma, max_batch, memory_share, confidence: limits, as in the program; for a tree max_nodes and max_levels.
         server, model_name: the server whose settings are returned (default: all), and the target's name in them.
-        threads: threads for configs and recordings; 0: all cores.
+        threads: threads for recordings; 0: all cores.
 
     Returns:
         The output of `speclab plan --json`; str() of it is the program's text. Warnings about a recording are Python warnings.
@@ -126,12 +124,12 @@ def plan(
     12
     """
     given = {name: value for name, value in locals().items() if value is not None and (name not in ("cut", "paired") or value)}
-    ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree", "compare", "sweep") if way in given]
+    ways = [way for way in ("alpha", "log", "recording", "drafters", "tree", "compare", "sweep") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree, as the source of acceptance, or compare or sweep")
+        raise ConfigError("plan: give one of alpha, log, recording, drafters and tree, as the source of acceptance, or compare or sweep")
     way = ways[0]
     known_from = given.pop(way)
-    if way not in ("config", "recording"):
+    if way != "recording":
         del given["threads"]
     if fields is not None:
         if not isinstance(fields, Mapping) or not fields:

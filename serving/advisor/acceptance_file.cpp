@@ -4,36 +4,53 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/shell_word.hpp"
+#include "experiments/recording/json_document.hpp"
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// Largest mean of a round's drafted tokens that passes without a question.
+/// Largest mean of a round's drafted tokens that a file of no server may state without --drafted.
 constexpr double usual_draft = 32;
 /// Largest range of alpha, from rounded rates, that is left unsaid.
 constexpr double noted_rounding = 1e-4;
 /// Largest share of positions that rounds of totals may leave undrafted without a warning.
 constexpr double short_share = 0.01;
 
+/// Warns if rounds of means drafted different numbers of tokens: the mean then leaves α open.
+void warn_of_lengths(AcceptanceFile& found, const ModelLog& log) {
+  const std::uint64_t rounds = log.summed_rounds + log.counts.rounds;
+  const std::uint64_t drafted = log.summed_drafted + log.counted;
+  const std::uint64_t accepted = log.summed_accepted + log.counts.total_accepted();
+  const std::uint64_t all = (drafted + rounds - 1) / rounds * rounds;
+  if (accepted == 0 || static_cast<double>(all - drafted) <= short_share * static_cast<double>(all)) return;
+  // At least one round, and at most each round or each token that was not accepted, has a rejection.
+  const std::uint64_t rejected = drafted - accepted;
+  const auto share = [&](std::uint64_t rejections) {
+    return static_cast<double>(accepted) / static_cast<double>(accepted + rejections);
+  };
+  found.warnings.push_back(fmt::format(
+      "Rounds drafted {:.4g} tokens on average, so not all the same number: α is between {:.4g} and {:.4g}; a log of rounds would determine it",
+      static_cast<double>(drafted) / static_cast<double>(rounds), share(std::min(rejected, rounds)),
+      share(std::min<std::uint64_t>(rejected, 1))));
+}
+
 AcceptanceFile file_of(ModelLog log) {
   AcceptanceFile found;
+  found.warnings = std::move(log.warnings);
   if (!log.rounds.empty()) {
     found.counts = count_positions(log.rounds);
     for (const LoggedRound& round : log.rounds) found.drafted += static_cast<std::uint64_t>(round.drafted);
     found.rounds = std::move(log.rounds);
-    if (static_cast<double>(found.drafted) > usual_draft * static_cast<double>(found.rounds.size())) {
-      found.warnings.push_back(fmt::format(
-          "The mean round drafted {:.0f} tokens, more than servers usually draft: if records are totals of requests, name their number of rounds (--fields rounds=...)",
-          static_cast<double>(found.drafted) / static_cast<double>(found.rounds.size())));
-    }
     return found;
   }
   if (log.summed_rounds > 0 || !log.weights.empty()) {
@@ -44,6 +61,7 @@ AcceptanceFile file_of(ModelLog log) {
       const auto rounds = static_cast<double>(means.rounds);
       means.drafted = static_cast<double>(log.summed_drafted + log.counted) / rounds;
       means.accepted = static_cast<double>(log.summed_accepted + log.counts.total_accepted()) / rounds;
+      warn_of_lengths(found, log);
     } else {
       means.drafted = log.gamma;
       means.accepted =
@@ -110,10 +128,16 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
 /// Returns the acceptance of the named model, or of the only one. Models are never summed, because their
 /// acceptance differs.
 AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
+  std::map<std::string, std::string> refusals;
+  for (const auto& [name, log] : logs) refusals[name] = log.refusal;
+  const auto chosen = [&](std::pair<const std::string, AcceptanceFile>& one) {
+    if (!refusals[one.first].empty()) throw UsageError(refusals[one.first]);
+    return std::move(one.second);
+  };
   std::map<std::string, AcceptanceFile> found = by_model(std::move(logs), file);
   if (!model.empty()) {
     const auto named = found.find(model);
-    if (named != found.end()) return std::move(named->second);
+    if (named != found.end()) return chosen(*named);
     if (found.size() == 1 && found.begin()->first.empty()) {
       throw UsageError("--model {}: {} names no models; leave it out", model, file);
     }
@@ -121,7 +145,7 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
     for (const auto& [name, log] : found) names.push_back(name);
     throw UsageError("--model {}: {} has no such model_name{}", model, file, suggestion(model, names));
   }
-  if (found.size() == 1) return std::move(found.begin()->second);
+  if (found.size() == 1) return chosen(*found.begin());
   std::string each;
   for (const auto& [name, log] : found) {
     each += fmt::format("\n  --model {}: {}", shell_word(name), summary(log));
@@ -149,22 +173,83 @@ void add_formats_of(const LogSource& source, bool (*is_kind)(const TextLine&),
   if (text.empty()) return;
   const LogSource part(text, source.name(), source.options());
   for (const LogFormat& format : log_formats()) {
-    if (format.why_not(part).empty() && std::find(fitting.begin(), fitting.end(), &format) == fitting.end())
+    if (format.fits(part) && std::find(fitting.begin(), fitting.end(), &format) == fitting.end())
       fitting.push_back(&format);
   }
+}
+
+/// Adds the paths of an object's numbers and lists.
+void add_keys(const Json& value, const std::string& path, std::vector<std::string>& names) {
+  if (value.is_number() || value.is_array()) names.push_back(path);
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items())
+    add_keys(inner, path.empty() ? key : path + "." + key, names);
+}
+
+/// Returns how --fields may name these columns or keys: those of counts, by their names, else placeholders.
+std::string fields_for(const std::vector<std::string>& names) {
+  using boost::algorithm::icontains;
+  std::string drafted = "COLUMN";
+  std::string accepted = "COLUMN";
+  for (const std::string& name : names) {
+    if (icontains(name, "rate") || icontains(name, "len")) continue;
+    const bool kept = icontains(name, "acc");
+    std::string& field = kept ? accepted : drafted;
+    if (field == "COLUMN" && (kept || icontains(name, "draft"))) field = name;
+  }
+  return fmt::format("--fields drafted={},accepted={},rounds=COLUMN", drafted, accepted);
+}
+
+/// Throws UsageError that names the keys, the columns or the line which come nearest to a log.
+[[noreturn]] void refuse_unknown(const LogSource& source, const std::string& file) {
+  std::string header = source.lines().front().text;
+  const bool json = header.front() == '{' || header == "[" || header.starts_with("[{");
+  if (json && source.documents().empty())
+    throw UsageError("{}: in no known format of logs: {}", file, source.json_problem());
+  std::string where = file;
+  std::string nearest;
+  std::vector<std::string> names;
+  if (json) {
+    add_keys(source.documents().front().value, "", names);
+  } else {
+    std::replace_if(
+        header.begin(), header.end(), [](char one) { return one == ';' || one == '\t'; }, ',');
+    names = header_names(header);
+    if (!names.empty()) where = source.lines().front().where;
+    if (!names.empty() && header != source.lines().front().text)
+      nearest = "; columns must be separated by commas";
+  }
+  if (!names.empty()) nearest = fmt::format(", though it has {}{}", fmt::join(names, ", "), nearest);
+  for (const TextLine& line : source.lines()) {
+    using boost::algorithm::icontains;
+    if (!names.empty() || !(icontains(line.text, "draft") || icontains(line.text, "accept"))) continue;
+    where = line.where;
+    nearest = fmt::format(": \"{}\"", brief(line.text));
+    break;
+  }
+  throw UsageError(
+      "{}: in no known format of logs{}; speclab plan list logs shows a sample of each; else write a line \"drafted,accepted\" for each round, or name columns of totals with {} (speclab plan log --help)",
+      where, printable(nearest, 300), fields_for(names));
+}
+
+/// Throws UsageError if a file of no server states rounds that may be totals of requests.
+void refuse_totals(const AcceptanceFile& found, const LogSource& source, const std::string& file) {
+  const auto mean = static_cast<double>(found.drafted) / static_cast<double>(found.rounds.size());
+  if (mean <= usual_draft) return;
+  if (source.drafted() && static_cast<std::size_t>(*source.drafted()) == found.longest()) return;
+  throw UsageError(
+      "{}: the mean of {} records drafted {:.4g} tokens, more than servers draft in a round: if these are totals of requests, name their number of rounds, too (--fields rounds=...); if each is one round, say so by --drafted {}",
+      file, found.rounds.size(), mean, found.longest());
 }
 
 /// Returns the format that fits. Throws UsageError if there is none, or if the file has lines of another:
 /// they would be passed over.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
   if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
-  std::string reasons;
   std::vector<const LogFormat*> fitting;
   for (const LogFormat& format : log_formats()) {
-    const std::string reason = format.why_not(source);
-    if (reason.empty()) fitting.push_back(&format);
+    if (format.fits(source)) fitting.push_back(&format);
     if (!source.options().fields.empty() && !fitting.empty()) return *fitting.front();
-    reasons += fmt::format("\n  {:<22}{}", format.name, reason);
   }
   if (!fitting.empty()) {
     // Every line of JSON, and every row below a header, is read or refused.
@@ -176,15 +261,7 @@ const LogFormat& format_of(const LogSource& source, const std::string& file) {
     throw UsageError("{}: has records of {} and of {}, which may count the same rounds; keep one of them",
                      file, fitting[0]->name, fitting[1]->name);
   }
-  if (const std::vector<std::string> columns = header_names(source.lines().front().text); !columns.empty()) {
-    throw UsageError(
-        "{}: no format of logs has the columns {}; say which to read, such as --fields "
-        "drafted={},accepted={} (or emitted, rounds, model; speclab plan log --help)",
-        source.lines().front().where, printable(fmt::format("{}", fmt::join(columns, ", ")), 300),
-        columns.front(), columns.back());
-  }
-  throw UsageError("{}: in no known format of logs (speclab plan list logs shows a sample of each):{}", file,
-                   reasons);
+  refuse_unknown(source, file);
 }
 
 }  // namespace
@@ -203,6 +280,7 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
                      options.earlier_file, file, format.name);
   }
   AcceptanceFile found = of_model(format.read(source), file, options.model);
+  if (!found.rounds.empty() && std::string_view(format.server) == "any") refuse_totals(found, source, file);
   if (options.drafted && !source.drafted_read())
     throw UsageError("--drafted {}: {} ({}) says itself how many were drafted; leave it out",
                      *options.drafted, file, format.name);

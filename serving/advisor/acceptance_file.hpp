@@ -37,8 +37,8 @@ struct AcceptanceFile {
 
 /// Reads a log in one of log_formats(), recognised by its content. `options` must name the model if there are
 /// several. Throws UsageError, naming file, line and value, for impossible values and a file without rounds;
-/// for a file in no known format it says what each format misses. Totals by position must come from rounds of
-/// one length: with several, acceptance at a position cannot be separated from length.
+/// for a file in no known format it says which line or keys are not known. Totals by position must come from
+/// rounds of one length: with several, acceptance at a position cannot be separated from length.
 AcceptanceFile acceptance_in(const std::string& text, const std::string& file,
                              const LogOptions& options = {});
 

@@ -7,7 +7,6 @@
 
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/figure.hpp"
 #include "serving/advisor/plan_words.hpp"
 
 namespace speclab {
@@ -72,20 +71,6 @@ std::string benchmark_headline(const BenchmarkPlan& plan) {
   if (!std::isfinite(plan.requests)) return "No number of requests tells equal settings apart.";
   return fmt::format("{} requests of each setting find a difference of {:.3g}%.", count_words(plan.requests),
                      plan.difference_percent);
-}
-
-std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan) {
-  Figure figure{"", "Requests needed by difference", "difference, %", "requests of each setting"};
-  figure.log_x = figure.log_y = true;
-  Series line{.name = "needed"};
-  for (const double difference : {0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0}) {
-    const PerRequest one = rougher(plan);
-    line.add(difference,
-             requests_needed(one, faster(one, difference / percent), plan.confidence, plan.power));
-  }
-  figure.series.push_back(std::move(line));
-  figure.caption = "Both settings with the larger of the two deviations, relative to their means.";
-  return {figure};
 }
 
 }  // namespace speclab

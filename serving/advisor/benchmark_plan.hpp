@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "experiments/base/format/fields.hpp"
-#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "serving/queues/benchmark_size.hpp"
 
@@ -33,6 +32,5 @@ const Typed<BenchmarkPlan>& described();
 
 Listing benchmark_text(const BenchmarkPlan& plan);
 std::string benchmark_headline(const BenchmarkPlan& plan);
-std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan);
 
 }  // namespace speclab

@@ -2,23 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "serving/advisor/log_format.hpp"
+
 namespace speclab {
 
 namespace {
 
 constexpr int deepest_object = 8;
 
-void gather(const JsonPlace& place, const char* key, int depth, const std::string& model,
+void gather(const JsonPlace& place, const RecordKeys& keys, int depth, const std::string& model,
             std::vector<JsonRecord>& found) {
-  if (place.has(key)) found.push_back({place, model});
+  if (std::any_of(keys.begin(), keys.end(), [&](const char* key) { return place.has(key); }))
+    found.push_back({place, model});
   if (depth == deepest_object) return;
   if (place.value->is_object()) {
     for (const auto& [name, value] : place.value->items()) {
-      if (value.is_structured()) gather({&value, place.where + "/" + name}, key, depth + 1, model, found);
+      if (value.is_structured()) gather({&value, place.below(name)}, keys, depth + 1, model, found);
     }
   } else if (place.value->is_array()) {
     for (std::size_t i = 0; i < place.value->size(); ++i) {
-      if (place.at(i).value->is_structured()) gather(place.at(i), key, depth + 1, model, found);
+      if (place.at(i).value->is_structured()) gather(place.at(i), keys, depth + 1, model, found);
     }
   }
 }
@@ -36,7 +41,7 @@ std::string text_id(const JsonRecord& record, const JsonPlace& whole) {
 
 }  // namespace
 
-std::vector<JsonRecord> records_with(const LogSource& source, const char* key, const char* model_key) {
+std::vector<JsonRecord> records_with(const LogSource& source, const RecordKeys& keys, const char* model_key) {
   std::vector<JsonRecord> found;
   std::string id_before;
   for (const JsonDocument& document : source.documents()) {
@@ -45,7 +50,7 @@ std::vector<JsonRecord> records_with(const LogSource& source, const char* key, c
     if (whole.has("stop") && *whole.at("stop").value == false) continue;
     const bool named = whole.has(model_key) && whole.at(model_key).value->is_string();
     std::vector<JsonRecord> here;
-    gather(whole, key, 0, named ? whole.at(model_key).text() : "", here);
+    gather(whole, keys, 0, named ? whole.at(model_key).text() : "", here);
     if (here.empty()) continue;
     const std::string id = here.size() == 1 ? text_id(here.front(), whole) : "";
     if (here.size() == 1 && whole.has("usage") && whole.at("usage").has("completion_tokens"))
@@ -57,14 +62,26 @@ std::vector<JsonRecord> records_with(const LogSource& source, const char* key, c
   return found;
 }
 
-std::string no_record_with(const LogSource& source, const char* key) {
-  if (source.documents().empty()) return source.json_problem();
+bool has_record_with(const LogSource& source, const RecordKeys& keys) {
+  std::vector<JsonRecord> found;
   for (const JsonDocument& document : source.documents()) {
-    std::vector<JsonRecord> found;
-    gather(place(document), key, 0, "", found);
-    if (!found.empty()) return "";
+    gather(place(document), keys, 0, "", found);
+    if (!found.empty()) return true;
   }
-  return fmt::format("no object has \"{}\"", key);
+  return false;
+}
+
+std::optional<JsonPlace> first_of(const JsonPlace& place, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (place.has(key)) return place.at(key);
+  }
+  return std::nullopt;
+}
+
+void check_stated(const JsonPlace& record, const std::vector<std::pair<const char*, double>>& counted) {
+  for (const auto& [key, value] : counted) {
+    if (record.has(key)) check_stated(record.where, key, record.at(key).number(), value);
+  }
 }
 
 std::uint64_t count_in(const JsonPlace& place) {

@@ -1,4 +1,4 @@
-#include "serving/advisor/layer_experts.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -99,7 +99,7 @@ void add_experts(Transformer& model, const ModelKeys& keys, const ModelFamily& f
   const auto width = keys.dimension({"moe_intermediate_size"});
   const auto active = keys.dimension({"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
                                       "moe_topk", "top_k_experts", "moe_k"});
-  keys.flag("enable_moe_block", false);
+  if (family.form == LayerForm::two_sizes) keys.has("enable_moe_block");  // then num_experts is stated, too
   const auto dense = keys.dimension({"dense_intermediate_size", "intermediate_size_mlp"});
   const int dense_layers = layers_without_experts(model, keys);
   const std::string blocks = block_pattern(keys, family);

@@ -1,4 +1,4 @@
-#include "serving/advisor/layer_mixers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
-
-#include "serving/advisor/layer_experts.hpp"
 
 namespace speclab {
 

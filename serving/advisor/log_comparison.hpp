@@ -7,7 +7,6 @@
 
 #include "analysis/statistics/differences.hpp"
 #include "experiments/base/format/fields.hpp"
-#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 
@@ -64,6 +63,5 @@ LogComparison compare_logs(const ComparisonQuestion& question);
 
 Listing comparison_text(const LogComparison& comparison);
 std::string comparison_headline(const LogComparison& comparison);
-std::vector<Figure> comparison_figures(const LogComparison& comparison);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Texts, the tables and the figure of `speclab plan compare`.
+// Texts and tables of `speclab plan compare`.
 #include <fmt/format.h>
 
 #include "serving/advisor/log_comparison.hpp"
@@ -65,17 +65,6 @@ Listing comparison_text(const LogComparison& comparison) {
       comparison.paired ? "over pairs of the parts above" : "if the parts above are independent",
       1 - comparison.confidence, comparison.power);
   return out;
-}
-
-std::vector<Figure> comparison_figures(const LogComparison& comparison) {
-  if (comparison.positions.empty()) return {};
-  Figure figure{"", "Difference of acceptance by position, B less A", "position in the drafted tokens",
-                "P[accepted | those before], B less A"};
-  Series points{.name = "B less A", .style = SeriesStyle::points};
-  for (std::size_t i = 0; i < comparison.positions.size(); ++i)
-    points.add(static_cast<double>(i) + 1, comparison.positions[i].difference);
-  figure.series.push_back(std::move(points));
-  return {figure};
 }
 
 }  // namespace speclab

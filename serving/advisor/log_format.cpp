@@ -38,6 +38,12 @@ void add_counts(PositionCounts& counts, const PositionCounts& more) {
 
 }  // namespace
 
+void ModelLog::warn_unread(const std::string& what) {
+  if (!warnings.empty()) return;
+  warnings.push_back(
+      fmt::format("{} is not known and was not read; it may change what the counts beside it mean", what));
+}
+
 void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
   if (drafted > max_round) {
     throw UsageError(
@@ -159,7 +165,8 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
   const std::uint64_t drafted = totals.drafted;
   refuse_more_accepted(where, accepted, drafted);
   const std::uint64_t gamma = checked_draft(where, totals.rates.size());
-  if (gamma == 0 || drafted == 0) return;
+  if (drafted == 0) return;
+  if (gamma == 0) throw UsageError("{}: {} drafted tokens, but no rate by position", where, drafted);
   if (totals.rounds) refuse_more_drafted(where, drafted, *totals.rounds, gamma);
   const auto disagree = [&] {
     return totals.rounds
@@ -195,16 +202,59 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
   throw disagree();
 }
 
+std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::uint64_t rounds) {
+  if (emitted >= rounds) return emitted - rounds;
+  throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", where, emitted,
+                   rounds);
+}
+
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests) {
   return emitted - std::min(emitted, accepted + requests);
 }
 
+std::string not_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
+                         std::uint64_t accepted, double share) {
+  if (static_cast<double>(rounds) >= share * static_cast<double>(runs)) return "";
+  return fmt::format(
+      "{}: drafted in {} of {} runs of the target, which emitted {:.3g} tokens a run: plans are for drafters that draft in every run (if this one does, {} emitted tokens contradict {} accepted ones in {} rounds)",
+      where, rounds, runs, 1 + static_cast<double>(accepted) / static_cast<double>(runs), runs + accepted,
+      accepted, rounds);
+}
+
 void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
                     std::uint64_t accepted, double share) {
-  if (static_cast<double>(rounds) >= share * static_cast<double>(runs)) return;
+  const std::string reason = not_drafting(where, rounds, runs, accepted, share);
+  if (!reason.empty()) throw UsageError(reason);
+}
+
+void check_emitted(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
+                   std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests) {
+  const std::uint64_t longest = rounds == 0 ? 0 : (drafted + rounds - 1) / rounds;
+  if (accepted <= emitted && rounds + accepted <= emitted + requests * longest) return;
   throw UsageError(
-      "{}: drafted in {} of {} runs of the target, which emitted {:.3g} tokens a run: plans are for drafters that draft in every run",
-      where, rounds, runs, 1 + static_cast<double>(accepted) / static_cast<double>(runs));
+      "{}: {} accepted tokens in {} rounds of {} drafted ones are {} emitted tokens, but {} were emitted: these counts, or --drafted, contradict each other",
+      where, accepted, rounds, longest, rounds + accepted, emitted);
+}
+
+std::uint64_t rounds_of_request(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
+                                std::uint64_t accepted, std::uint64_t emitted) {
+  const std::uint64_t full = (drafted + gamma - 1) / gamma;
+  if (emitted == 0) return full;
+  check_emitted(where, full, drafted, accepted, emitted, 1);
+  const std::uint64_t runs = runs_of(emitted, accepted, 1);
+  if (runs < full) return full;
+  if (runs * gamma - drafted > gamma * (gamma + 1) / 2) {
+    throw UsageError(
+        "{}: {} tokens drafted in {} runs of the target, which emitted {:.3g} tokens a run: not {} in each; a log of rounds would say how many",
+        where, drafted, runs, static_cast<double>(emitted - 1) / static_cast<double>(runs), gamma);
+  }
+  return std::max(full, runs * gamma - drafted >= gamma ? runs - 1 : runs);
+}
+
+void check_stated(const std::string& where, std::string_view name, double stated, double counted,
+                  double rounding) {
+  if (std::abs(stated - counted) <= rounding) return;
+  throw UsageError("{}: {} is {:.6g}, but the other counts give {:.6g}", where, name, stated, counted);
 }
 
 std::uint64_t drafted_option(const LogSource& source, std::string_view what) {
@@ -214,15 +264,25 @@ std::uint64_t drafted_option(const LogSource& source, std::string_view what) {
   return static_cast<std::uint64_t>(*source.drafted());
 }
 
-std::vector<double> rates_in(std::string_view text) {
+std::vector<double> rates_in(const TextLine& line, std::string_view text) {
   std::vector<double> rates;
+  const std::string list(text);
+  const auto refuse_end = [&] {
+    refuse_line(line, "the rates by position are \"{}\"; expected a list such as 0.805, 0.632", brief(list));
+  };
   for (;;) {
     text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
     double rate = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
-    if (error != std::errc{} || !(rate >= 0 && rate <= 1)) return rates;
+    if (error != std::errc{}) {
+      // Before the first draft the list is empty.
+      if (rates.empty() && !text.starts_with(")")) refuse_end();
+      return rates;
+    }
+    if (!(rate >= 0 && rate <= 1)) refuse_end();
     rates.push_back(rate);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with("%")) refuse_end();
     if (!text.starts_with(",")) return rates;
   }
 }

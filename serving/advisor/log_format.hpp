@@ -35,6 +35,11 @@ struct ModelLog {
   std::vector<double> accepted_by_line = {};
   std::vector<double> weights = {};
 
+  std::vector<std::string> warnings = {};  ///< sentences
+  std::string refusal = {};  ///< why no plan can rest on this model; another of the file may be chosen
+
+  /// Warns, once, that a number of the log is not read.
+  void warn_unread(const std::string& what);
   /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_round.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
@@ -60,8 +65,8 @@ struct LogFormat {
   const char* sentence;  ///< contents, and how to get it from a server
   const char* sample;    ///< a complete log in this format
   const char* source;    ///< URL of its documentation, if any
-  /// Returns why the file is not in this format ("has no line with ..."); empty if it is.
-  std::string (*why_not)(const LogSource& source);
+  /// Returns true if the file is in this format.
+  bool (*fits)(const LogSource& source);
   /// Reads a log. Throws UsageError, with file, line, value and remedy, if it is inconsistent.
   ModelLogs (*read)(const LogSource& source);
 };
@@ -84,6 +89,10 @@ struct RoundedTotals {
 /// that fits the mean and whose counts print as these rates. Throws UsageError if there is none.
 void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals);
 
+/// Returns the accepted tokens of rounds, each of which emits one more than it accepts. Throws UsageError for
+/// fewer emitted tokens than rounds.
+std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::uint64_t rounds);
+
 /// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests);
 
@@ -92,16 +101,38 @@ inline constexpr double drafting_share = 0.98;
 /// The same if the runs include the prompts', whose number is not known.
 inline constexpr double drafting_share_with_prompts = 0.8;
 
-/// Throws UsageError if only `rounds` of `runs` runs of the target drafted: tokens per run are then fewer
-/// than those of a round, and a plan from rounds would promise too much.
+/// Returns the reason if only `rounds` of `runs` runs of the target drafted: tokens per run are then fewer
+/// than those of a round, and a plan from rounds would promise too much. Empty if they drafted in most.
+std::string not_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
+                         std::uint64_t accepted, double share = drafting_share);
+
+/// Throws that reason as a UsageError.
 void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
                     std::uint64_t accepted, double share = drafting_share);
+
+/// Throws UsageError, with the numbers, if `requests` requests emitted too few tokens for these rounds. A
+/// round emits its accepted tokens and one more; only the last of a request may go beyond the end of the
+/// text.
+void check_emitted(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
+                   std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests);
+
+/// Returns the number of rounds of a request that emitted `emitted` tokens (0: not known) and drafted `gamma`
+/// a round. Servers draft at most up to the token before the last one, so that each run of the target, except
+/// the prompt's, drafts, perhaps except the one for the last token. Throws UsageError if gamma is so large or
+/// so small that it contradicts the emitted tokens.
+std::uint64_t rounds_of_request(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
+                                std::uint64_t accepted, std::uint64_t emitted);
+
+/// Throws UsageError, with both numbers, if a source states another number than its other counts give.
+void check_stated(const std::string& where, std::string_view name, double stated, double counted,
+                  double rounding = 0.0051);
 
 /// Returns --drafted, the tokens drafted per round. Throws UsageError, which says that `what` does not state
 /// them, if it is missing.
 std::uint64_t drafted_option(const LogSource& source, std::string_view what);
 
 /// Returns the numbers of a list such as "0.805, 0.632, 0.483", up to the first word that is not a number.
-std::vector<double> rates_in(std::string_view text);
+/// Throws UsageError, naming the line, if there is none, or if a letter or a sign follows one.
+std::vector<double> rates_in(const TextLine& line, std::string_view text);
 
 }  // namespace speclab

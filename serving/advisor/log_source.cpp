@@ -12,17 +12,22 @@ namespace speclab {
 
 namespace {
 
-constexpr std::string_view event_prefix = "data:";
+/// Removes the codes of a terminal's colours, such as "\x1b[32m".
+void remove_colours(std::string& line) {
+  for (auto at = line.find("\x1b["); at != std::string::npos; at = line.find("\x1b[", at)) {
+    const auto end = line.find_first_not_of("0123456789;", at + 2);
+    line.erase(at, end == std::string::npos ? end : end + 1 - at);
+  }
+}
 
 }  // namespace
 
 LogSource::LogSource(const std::string& text, std::string file, const LogOptions& options)
     : name_(std::move(file)), options_(options), lines_(lines_of(text, name_)) {
-  if (lines_.empty() || !lines_.front().text.starts_with(event_prefix)) return;
-  for (TextLine& line : lines_) {
-    if (line.text.starts_with(event_prefix)) line.text = trimmed(line.text.substr(event_prefix.size()));
-  }
-  std::erase_if(lines_, [](const TextLine& line) { return line.text.empty() || line.text == "[DONE]"; });
+  for (TextLine& line : lines_) remove_colours(line.text);
+  // A log pasted into Markdown stands between fences.
+  std::erase_if(lines_,
+                [](const TextLine& line) { return line.text.empty() || line.text.starts_with("```"); });
 }
 
 LogSource::~LogSource() = default;

@@ -30,7 +30,7 @@ class LogSource {
     return options_.drafted;
   }
   bool drafted_read() const { return drafted_read_; }
-  /// Returns the non-empty lines, without the prefix "data: " of streamed JSON.
+  /// Returns the non-empty lines, without colours and fences of Markdown.
   const std::vector<TextLine>& lines() const { return lines_; }
   /// Returns true if a line contains this text.
   bool has(std::string_view text) const;

@@ -21,7 +21,7 @@ MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share, d
   const std::string usable =
       fmt::format("{:.4g} GB, {:.3g}% of the memory of {} × {}", memory->usable / gigabyte, 100 * share,
                   machine.devices, machine.device.name);
-  const double needed = devices_that_hold(*memory, at.batch, machine.devices);
+  const std::optional<int> needed = devices_that_hold(costs, at, share, gamma);
   const std::string weights = fmt::format("{:.4g} GB of weights", memory->weights() / gigabyte);
   const std::string reason =
       memory->weights_fit()
@@ -29,7 +29,11 @@ MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share, d
                 "a batch of {:.6g} is above the largest, {:.0f} sequences of {:.6g} tokens beside {} in {}.",
                 at.batch, *memory->largest_batch, at.context, weights, usable)
           : fmt::format("{} are more than {}.", weights, usable);
-  fit.fits_reason = fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch);
+  fit.fits_reason =
+      needed ? fmt::format("{} {} devices would hold a batch of {:.6g}.", reason, *needed, at.batch)
+             : fmt::format(
+                   "{} More devices would not hold a batch of {:.6g}, since each holds a copy of the cache.",
+                   reason, at.batch);
   return fit;
 }
 

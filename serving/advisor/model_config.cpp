@@ -11,10 +11,8 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "serving/advisor/head_config.hpp"
-#include "serving/advisor/layer_experts.hpp"
-#include "serving/advisor/layer_mixers.hpp"
 #include "serving/advisor/model_families.hpp"
-#include "serving/advisor/stored_numbers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 namespace speclab {
 
@@ -22,17 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the family of a config, or that of Llama, by whose keys a model of unknown type is counted; a note
-/// then says so. Throws UsageError if its feed-forward blocks may have two matrices or three.
-ModelFamily family_for(Transformer& model, const ModelKeys& outer, const ModelKeys& keys, bool head) {
-  if (const ModelFamily* const found = family_of(outer, keys)) return *found;
+/// Counts a model of unknown type by the keys that it shares with known ones, and notes it. Throws UsageError
+/// if its feed-forward blocks may have two matrices or three. A head without activation is a Llama layer.
+void add_unknown(Transformer& model, const ModelKeys& keys, bool head) {
   const std::string type = keys.text("model_type");
   std::string activation = keys.text("hidden_act");
   for (const char* key : {"hidden_activation", "mlp_hidden_act"}) {
     if (const std::string other = keys.text(key); !other.empty()) activation = other;
   }
-  ModelFamily family{.name = "unknown", .types = {}, .gated = activation != "relu2", .witness = ""};
-  if (head && activation.empty()) return family;
+  model.gated = activation != "relu2";
+  if (head && activation.empty()) return;
   if (activation != "silu" && activation != "relu2") {
     keys.refuse(
         "model_type",
@@ -43,7 +40,6 @@ ModelFamily family_for(Transformer& model, const ModelKeys& outer, const ModelKe
   model.notes.push_back(fmt::format(
       "{}: {}/model_type \"{}\" is not known: its weights and cache are counted by the keys that it shares with known models, and are wrong if its code does what no key says. To be sure, {}.",
       keys.file, keys.within, type, way_out));
-  return family;
 }
 
 /// Returns the key of the object that describes the language model: the text part of a model with several
@@ -133,10 +129,6 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
   if (const int width = keys.dimension({"word_embed_proj_dim"}).value_or(model.hidden); width != model.hidden)
     keys.refuse("word_embed_proj_dim",
                 fmt::format("{} beside /hidden_size {}; {}", width, model.hidden, way_out));
-  for (const auto& [key, has] :
-       {std::pair{"use_gated_activation", model.gated}, {"use_embedding_sharing", model.tied}}) {
-    if (keys.flag(key, has) != has) keys.refuse(key, fmt::format("{}; {}", !has, way_out));
-  }
 }
 
 /// Adds modules for multi-token prediction. The keys are those of DeepSeek-V3, GLM-4.5 and MiMo; of Qwen3.5;
@@ -206,8 +198,14 @@ Transformer model_from_json(const Json& whole, const std::string& file, const Qu
   model.repository = outer.text("_name_or_path");
   model.source = file;
   if (head == HeadKind::medusa) return model;
-  const ModelFamily family = family_for(model, outer, keys, head != HeadKind::none);
+  const ModelFamily* const known = family_of(outer, keys);
+  const ModelFamily family = known != nullptr ? *known : ModelFamily{};
   add_sizes(model, keys, outer, family);
+  if (known == nullptr) add_unknown(model, keys, head != HeadKind::none);
+  for (const auto& [key, has] :
+       {std::pair{"use_gated_activation", model.gated}, {"use_embedding_sharing", model.tied}}) {
+    if (keys.flag(key, has) != has) keys.refuse(key, fmt::format("{}; {}", !has, way_out));
+  }
   add_modules(model, keys);
   add_experts(model, keys, family);
   add_mixers(model, keys, family, (head == HeadKind::eagle3 ? 2 : 1) * model.hidden);

@@ -1,10 +1,9 @@
-// Families of architectures: the model types of each, what their config.json leaves unsaid, and published
-// models whose parameters tests count.
+// Families of architectures: the model types of each, what their config.json leaves unsaid, and presets that
+// witness it.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "serving/advisor/model_keys.hpp"
@@ -23,14 +22,14 @@ enum class LayerForm {
 };
 
 struct ModelFamily {
-  const char* name;
-  std::vector<std::string_view> types;  ///< values of model_type
+  std::string name{};
+  std::vector<std::string> types{};  ///< values of model_type
   /// Whether feed-forward blocks have three matrices; empty: as feed_forward_proj says.
-  std::optional<bool> gated;
+  std::optional<bool> gated{};
   bool tied = false;   ///< one matrix for input and output, unless the config says otherwise
   int full_every = 0;  ///< every n-th layer attends to all tokens, unless the config says which; 0: it says
   LayerForm form = LayerForm::usual;
-  const char* witness;  ///< published models whose parameters it gives
+  std::vector<std::string> witnesses{};  ///< presets of the family, whose published parameters tests count
 };
 
 const std::vector<ModelFamily>& model_families();

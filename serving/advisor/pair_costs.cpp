@@ -22,6 +22,7 @@ namespace speclab {
 namespace {
 
 constexpr double micro = 1e-6;
+constexpr int max_devices = 1024;
 
 /// Returns the numbers in which a model is stored: those of its config.json, or else those of `dtype`.
 /// Throws ConfigError where both are given and differ.
@@ -69,7 +70,7 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
     throw ConfigError(path + "/kv_bytes_per_token", "missing beside parameters; 0: without a cache");
   Mixer cache;
   cache.layers = 1;
-  cache.parts = costs.devices;
+  cache.parts = max_devices;  // taken as split by heads
   cache.kept = *costs.kv_bytes_per_token;
   model.mixers = {cache};
   model.source = "--parameters";
@@ -91,8 +92,8 @@ Machine machine_of(const PairCosts& costs, const std::string& path) {
   return machine;
 }
 
-/// Reads lines tokens,batch,ms, with or without that header; adds their batches to the pair.
-MeasuredCost times_of(const std::string& file, PlannedPair& pair) {
+/// Reads lines tokens,batch,ms, with or without that header.
+MeasuredCost times_of(const std::string& file) {
   const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<MeasuredPoint> points;
   try {
@@ -112,12 +113,7 @@ MeasuredCost times_of(const std::string& file, PlannedPair& pair) {
     throw UsageError(error.what());
   }
   try {
-    const MeasuredCost cost(points);
-    const auto [first, last] = std::ranges::minmax(points, {}, &MeasuredPoint::batch);
-    auto& known = pair.measured_batches;
-    known = known ? std::pair{std::max(known->first, first.batch), std::min(known->second, last.batch)}
-                  : std::pair{first.batch, last.batch};
-    return cost;
+    return MeasuredCost(points);
   } catch (const std::invalid_argument& error) {
     throw UsageError("{}: {}", file, error.what());
   }
@@ -219,24 +215,22 @@ std::vector<Field> all_fields() {
       field("draft_times", &C::draft_times, input_file(),
             "File of measured times of the draft: CSV tokens,batch,ms."),
       field("target", &C::target, text(), "Target model: a preset or the path of a config.json."),
-      field(
-          "parameters", &C::parameters, text(),
-          "Parameters of a target that no config.json describes: total, or total,active, such as 30.5B,3.3B."),
+      field("parameters", &C::parameters, text(),
+            "Sizes of a target without a config.json: total or total,active, as 30.5B,3.3B."),
       field("kv_bytes_per_token", &C::kv_bytes_per_token, number(0, 1e12),
             "Bytes that its cache stores for each token, in all layers."),
       field("device", &C::device, text(), "Device: a preset (speclab plan list devices), or a .json file."),
-      integer_field("devices", &C::devices, 1, 1024, "Devices that run the target, in tensor parallel."),
-      integer_field("draft_devices", &C::draft_devices, 1, 1024,
+      integer_field("devices", &C::devices, 1, max_devices,
+                    "Devices that run the target, in tensor parallel."),
+      integer_field("draft_devices", &C::draft_devices, 1, max_devices,
                     "Devices that run the draft (default: as many as the target)."),
       field(
           "dtype", &C::dtype, text(),
           "Numbers of the weights: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
-      field(
-          "cache_dtype", &C::cache_dtype, text(),
-          "Numbers of the cache: bf16, fp8, or another of these (default: as a config.json says, else bf16)."),
-      integer_field(
-          "recurrent_states", &C::recurrent_states, 1, 1024,
-          "States that a model with linear attention keeps for each sequence (default: 1 + γ; 1 if a server replays drafts)."),
+      field("cache_dtype", &C::cache_dtype, text(),
+            "Numbers of the cache (default: as a config.json says, else bf16)."),
+      integer_field("recurrent_states", &C::recurrent_states, 1, 1024,
+                    "States that linear attention keeps per sequence (default: 1 + γ; replay: 1)."),
       field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
             "Reachable share of the memory bandwidth (assumed)."),
       field("flops_efficiency", &C::flops_efficiency, number(0.01, 1),
@@ -308,12 +302,12 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
     add_roofline(costs, path, pair);
     if (std::holds_alternative<RooflineCost>(pair.costs.draft)) return pair;
   } else if (!costs.target_times.empty()) {
-    pair.costs.target = times_of(costs.target_times, pair);
+    pair.costs.target = times_of(costs.target_times);
     pair.cost_from = "measured times";
   }
   pair.costs.stated = draft_runs(pair.method);
   if (!costs.draft_times.empty()) {
-    pair.costs.draft = times_of(costs.draft_times, pair);
+    pair.costs.draft = times_of(costs.draft_times);
     return pair;
   }
   // Each draft run takes c times a target run over one token at the batch of the question.

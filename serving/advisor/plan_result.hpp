@@ -20,7 +20,7 @@ namespace speclab {
 
 struct PlannedAlpha {
   Interval value{0, 0, 0};  ///< low = high if alpha is exact
-  std::string from;         ///< "given", "log (maximum likelihood)", "the models, exactly", "simulation"
+  std::string from;         ///< "given", "log (maximum likelihood)"
   double confidence = 0.95;
   std::optional<std::string> note = {};  ///< how alpha was interpreted, if there are other ways
 
@@ -94,12 +94,12 @@ struct LogMeans {
 
 /// Results of a log of rounds.
 struct LogFindings : LogFit {
-  std::string format;  ///< name of an entry of log_formats(); empty for a simulation
+  std::string format;  ///< name of an entry of log_formats()
   std::uint64_t rounds = 0;
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
   bool iid_rejected = false;                 ///< LogFit::iid_rejected()
-  std::optional<AcceptanceMetrics> metrics;  ///< empty for a simulation, which has its own
+  AcceptanceMetrics metrics;
   OtherChoice other_choice;
 };
 

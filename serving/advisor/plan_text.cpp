@@ -16,6 +16,46 @@
 
 namespace speclab {
 
+std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRange>& at_other_costs,
+                          const std::string& why) {
+  std::string out = plan_line("expected speedup", ranged(speedup, why) + " × plain decoding");
+  if (speedup.bounded() && speedup.low != speedup.high)
+    out += plan_line("", "the interval covers acceptance only; costs are taken as exact");
+  if (at_other_costs) {
+    out += plan_line("at other costs",
+                     "{:.4g} to {:.4g}: efficiencies a fifth lower or higher, overheads half or double",
+                     at_other_costs->low, at_other_costs->high);
+  }
+  return out;
+}
+
+Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what) {
+  Table table{.id = "metrics",
+              .caption = "Acceptance " + of_what + ", by every definition in use",
+              .columns = {"metric", "value", "who prints it"}};
+  const auto add = [&](const char* metric, std::optional<double> value, const char* names) {
+    table.rows.push_back({text_cell(metric), short_cell(value), text_cell(names)});
+  };
+  // The names come from docs/acceptance-metrics.md.
+  add("accepted / drafted", metrics.accepted_of_drafted,
+      "vLLM draft acceptance rate, llama.cpp draft acceptance, TensorRT-LLM numAcceptedTokens / numDraftTokens");
+  add("accepted / examined", metrics.accepted_of_examined, "α here, if acceptances are i.i.d.");
+  add("accepted / emitted", metrics.accepted_of_emitted, "share of the text that was drafted");
+  add("emitted / verified", metrics.emitted_of_verified,
+      "DSpark acceptance rate, with the bonus; vLLM V0 system efficiency");
+  add("accepted a round", metrics.accepted_a_round, "TGI skipped tokens: length without the bonus");
+  add("emitted a round", metrics.emitted_a_round,
+      "vLLM and llama.cpp mean acceptance length, SGLang accept len, TensorRT-LLM acceptanceLength, τ");
+  if (metrics.mean_of_rates) {
+    add("mean of rounds' rates", metrics.mean_of_rates, "accepted / drafted of each round, averaged");
+  }
+  if (!metrics.by_position.empty()) {
+    table.note =
+        "By position vLLM and llama.cpp print \"all up to here\"; \"a, given those before\" is the conditional rate, EAGLE's n-α at position n + 1.";
+  }
+  return table;
+}
+
 namespace {
 
 constexpr const char* alike_stretches = ": neighbouring pieces of the log are correlated";
@@ -69,8 +109,8 @@ std::string test_text(const std::optional<LogTest>& test) {
 
 Listing log_text(const LogFindings& log) {
   Table table{"positions",
-              fmt::format("{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
-                          log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
+              fmt::format("{} rounds, {} tokens examined, {} accepted ({})", log.rounds, log.examined,
+                          log.accepted, log.format),
               {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"}};
   for (const LogPosition& row : log.positions) {
     table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
@@ -86,9 +126,9 @@ Listing log_text(const LogFindings& log) {
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
-  out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
-speedup through alpha by the formula, or by positions, where they also contain those of ten
-pieces of the log. All but those of pieces and batches take rounds as independent.
+  out += R"(Intervals: alpha and a by Clopper and Pearson, speedup through alpha by the
+formula, or by positions, where they also contain those of ten pieces of the log. All but
+those of pieces take rounds as independent.
 )";
   return out;
 }
@@ -239,7 +279,9 @@ std::string batch_sentences(const DrafterPlan& plan) {
     const bool full = plan.device && plan.device->memory.largest_batch == most;
     out = fmt::format(
         "With the best γ of each batch speculation pays at every batch up to {}, the largest {}.\n", most,
-        full ? "that fits into memory" : plan.batches_measured ? "measured" : "considered");
+        full                    ? "that fits into memory"
+        : plan.batches_measured ? "measured"
+                                : "considered");
   } else if (last_paying == 0) {
     out = pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
                      : "Speculation does not pay at any batch.\n";
@@ -292,7 +334,7 @@ Listing plan_text(const DrafterPlan& plan) {
   if (plan.asked) out += asked_text(*plan.asked);
   if (!plan.gammas.empty()) out += gamma_table(plan);
   if (plan.log) out += log_text(*plan.log);
-  if (plan.log && plan.log->metrics) out += metrics_table(*plan.log->metrics, "of the log");
+  if (plan.log) out += metrics_table(plan.log->metrics, "of the log");
   if (plan.means) {
     out += means_text(*plan.means);
     out += metrics_table(plan.means->metrics, "of the log");

@@ -60,10 +60,8 @@ void add_log(const Acceptance& known, double confidence, DrafterPlan& plan) {
   found.examined = log.counts.total_examined();
   found.accepted = log.counts.total_accepted();
   found.iid_rejected = found.LogFit::iid_rejected();
-  if (log.drafted > 0) {
-    found.metrics = acceptance_metrics(
-        log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
-  }
+  found.metrics = acceptance_metrics(
+      log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
 }
 
 bool reads_text_alone(DraftMethod method) {

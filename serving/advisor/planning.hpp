@@ -16,8 +16,8 @@ namespace speclab {
 /// Acceptance, and where its value comes from.
 struct Acceptance {
   Interval alpha{0, 0, 0};                 ///< low = high if alpha was given without an error
-  std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
-  std::optional<AcceptanceFile> log = {};  ///< a log, or totals of a simulation's rounds
+  std::string from;                        ///< "given", "log"
+  std::optional<AcceptanceFile> log = {};
   int longest_logged = 0;                  ///< longest draft in a log; 0 without one
   std::optional<std::string> note = {};    ///< how alpha was interpreted, if there are other ways
 };

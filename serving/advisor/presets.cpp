@@ -11,7 +11,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "serving/advisor/model_config.hpp"
-#include "serving/advisor/stored_numbers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 namespace speclab {
 
@@ -54,15 +54,15 @@ const Typed<DeviceSheet>& device_sheet() {
 
 Device device_of(const Json& json, const std::string& path) {
   constexpr double teraflops = 1e12;
-  constexpr double giga = 1e9;
+  constexpr double gigabytes = 1e9;
   const DeviceSheet sheet = read(device_sheet(), json, path);
   return {sheet.name,
           sheet.tflops_16bit * teraflops,
           sheet.tflops_8bit * teraflops,
           sheet.tflops_4bit * teraflops,
-          sheet.gb_per_s * giga,
-          sheet.gb * giga,
-          sheet.link_gb_per_s * giga,
+          sheet.gb_per_s * gigabytes,
+          sheet.gb * gigabytes,
+          sheet.link_gb_per_s * gigabytes,
           sheet.watts,
           sheet.source};
 }

@@ -7,6 +7,9 @@ namespace speclab {
 
 namespace {
 
+/// A sample's name and labels, which occur once on a page.
+using Series = std::pair<std::string, std::map<std::string, std::string>>;
+
 /// Reads name{label="value",...} value. Values of labels may contain any character; \\, \" and \n are
 /// escapes.
 PrometheusSample sample_of(const TextLine& line) {
@@ -41,8 +44,16 @@ PrometheusSample sample_of(const TextLine& line) {
 
 std::vector<PrometheusSample> samples_in(const std::vector<TextLine>& lines, std::string_view prefix) {
   std::vector<PrometheusSample> samples;
+  std::map<Series, std::string> seen;
   for (const TextLine& line : lines) {
-    if (line.text[0] != '#' && line.text.starts_with(prefix)) samples.push_back(sample_of(line));
+    if (line.text[0] == '#' || !line.text.starts_with(prefix)) continue;
+    samples.push_back(sample_of(line));
+    const auto [first, fresh] = seen.try_emplace({samples.back().name, samples.back().labels}, line.where);
+    if (!fresh)
+      refuse_line(
+          line,
+          "{} came before, at {}: two pages of the same counters count the same rounds; keep the later one, and give the earlier as --since",
+          samples.back().name, first->second);
   }
   return samples;
 }
@@ -65,7 +76,7 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
   std::vector<PrometheusSample> samples = samples_in(source.lines(), prefix);
   const LogOptions& options = source.options();
   if (options.earlier_file.empty()) return samples;
-  std::map<std::pair<std::string, std::map<std::string, std::string>>, PrometheusSample> before;
+  std::map<Series, PrometheusSample> before;
   for (PrometheusSample& sample : samples_in(lines_of(options.earlier, options.earlier_file), prefix)) {
     before.insert_or_assign({sample.name, sample.labels}, std::move(sample));
   }
@@ -88,13 +99,12 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
   return samples;
 }
 
-std::string no_sample(const LogSource& source, std::string_view name) {
-  for (const TextLine& line : source.lines()) {
-    if (line.text.starts_with(name)) return "";
+bool has_sample(const LogSource& source, std::string_view name) {
+  return std::any_of(source.lines().begin(), source.lines().end(), [name](const TextLine& line) {
     // A page begins with comments, which also name the metrics.
-    if (line.text.starts_with("# ") && line.text.find(name) != std::string::npos) return "";
-  }
-  return fmt::format("has no sample of {}", name);
+    return line.text.starts_with(name) ||
+           (line.text.starts_with("# ") && line.text.find(name) != std::string::npos);
+  });
 }
 
 }  // namespace speclab

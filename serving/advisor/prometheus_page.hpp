@@ -29,7 +29,7 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
 /// Returns a count, which pages print as a floating-point number.
 std::uint64_t counter_of(const PrometheusSample& sample);
 
-/// Returns why a file is no such page: it has no sample of that name. Empty if it has one.
-std::string no_sample(const LogSource& source, std::string_view name);
+/// Returns true if a page has a sample of that name, or a comment about it.
+bool has_sample(const LogSource& source, std::string_view name);
 
 }  // namespace speclab

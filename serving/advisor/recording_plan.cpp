@@ -15,8 +15,6 @@
 #include "experiments/base/format/result_fields.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/server_settings.hpp"
-#include "sim/parallel.hpp"
-#include "sim/policies/heuristic.hpp"
 
 namespace speclab {
 
@@ -40,9 +38,6 @@ namespace {
 constexpr std::size_t max_listed_sequences = 1000;
 /// Largest gamma for policies, and for rules whose work grows with gamma squared.
 constexpr std::size_t max_of_square = 32;
-/// The policy "heuristic" of Hugging Face's assisted generation.
-constexpr std::int32_t heuristic_start = 5;
-constexpr std::int32_t heuristic_cap = 20;
 
 Interval scaled(const Interval& interval, double factor) {
   return {factor * interval.estimate, factor * interval.low, factor * interval.high};
@@ -93,46 +88,16 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
   return rows;
 }
 
-/// Returns the policy "heuristic" as a function of its state. Calls it as a drafter would, but without rows,
-/// which it does not use.
-StatePolicy heuristic_policy(std::int32_t cap) {
-  const HeuristicPolicy policy(std::min(heuristic_start, cap), cap);
-  const auto gamma = [policy](std::size_t state) {
-    HeuristicPolicy::Memory memory{static_cast<std::int32_t>(state)};
-    std::int32_t drafted = 0;
-    while (policy.goes_on(memory, drafted, LastDrafted<double>{})) ++drafted;
-    return static_cast<std::size_t>(drafted);
-  };
-  return {static_cast<std::size_t>(cap) + 1, gamma, [policy, gamma](std::size_t state, std::size_t accepted) {
-            HeuristicPolicy::Memory memory{static_cast<std::int32_t>(state)};
-            const auto drafted = static_cast<std::int32_t>(gamma(state));
-            policy.learn(memory, Round{.drafted = drafted, .accepted = static_cast<std::int32_t>(accepted)});
-            return static_cast<std::size_t>(memory.gamma);
-          }};
-}
-
-/// Returns the mean drafted tokens and the speedup of the best fixed gamma, of the heuristic policy and of
-/// two bounds, if a draft run takes c and verification is free.
+/// Returns the mean drafted tokens and the speedup of the best fixed gamma and of two bounds, if a draft run
+/// takes c and verification is free.
 std::vector<RecordedPolicy> policy_rows(const Recording& recording, const RecordedCurve& curve,
                                         RecordedRule rule, double c) {
   const std::size_t tokens = recording.size();
-  std::size_t most = std::min(curve.rounds.size(), max_of_square);
-  PolicyWork heuristic;
-  double least = 0;
-  for_each_index(2, [&](std::size_t which) {
-    if (which == 0) {
-      const auto cap = std::min<std::size_t>(most, heuristic_cap);
-      heuristic = policy_work(recording, heuristic_policy(static_cast<std::int32_t>(cap)), rule);
-    } else {
-      least = min_time_knowing_text(recording, most, c, rule);
-    }
-  });
+  const double least =
+      min_time_knowing_text(recording, std::min(curve.rounds.size(), max_of_square), c, rule);
   const PolicyWork oracle = oracle_work(curve.rounds.back());
   const auto best = static_cast<std::size_t>(curve.best());
   return {{fmt::format("fixed, γ = {}", best), static_cast<double>(best), curve.speedup[best]},
-          {fmt::format("heuristic, {} at first, at most {}", std::min<std::size_t>(most, heuristic_start),
-                       std::min<std::size_t>(most, heuristic_cap)),
-           heuristic.drafted / heuristic.rounds, heuristic.speedup(tokens, c)},
           {"bound: knows the text, not what is accepted", std::nullopt, static_cast<double>(tokens) / least},
           {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "serving/advisor/plan_result.hpp"
@@ -29,8 +28,6 @@ struct PlannedPair {
   CostPair costs{};
   std::string cost_from{};              ///< "given", "measured times", "roofline"
   std::optional<int> max_drafted = {};  ///< most tokens per round, if the draft has a limit
-  /// The smallest and largest batch at which both models were measured; empty without measured times.
-  std::optional<std::pair<double, double>> measured_batches = {};
 };
 
 struct ServedPlan {

@@ -1,4 +1,4 @@
-#include "serving/advisor/stored_numbers.hpp"
+#include "serving/advisor/model_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -231,6 +231,8 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   const ModelKeys how = *keys.within_object(key);
   LayerTable table(model, blocks);
   std::vector<std::string> strange;
+  if (const auto other = how.within_object("dynamic"); other && !other->object.empty())
+    how.refuse("dynamic", fmt::format("gives some modules other numbers; {}", remedy));
   const auto listed = how.within_object("quantized_layers");
   const bool grouped = how.has("config_groups");
   Numbers main;
@@ -243,7 +245,8 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
     main = method_numbers(how);
     table.assign_all(main.bytes);
   }
-  for (const char* exceptions : {"ignore", "modules_to_not_convert", "exclude_modules"}) {
+  for (const char* exceptions :
+       {"ignore", "modules_to_not_convert", "exclude_modules", "llm_int8_skip_modules"}) {
     // The lists of ModelOpt name what its own numbers do not have.
     for (const std::string& module : how.texts(exceptions)) {
       const bool stays = listed && boost::to_lower_copy(how.text("quant_method")) == "fp8";

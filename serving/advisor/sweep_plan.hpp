@@ -46,8 +46,8 @@ struct Sweep {
   std::optional<SweepFit> fit = {};  ///< from two values of K on
   int best_k = 0;
   /// The smallest and the largest K whose rate is below the best by no more than two measurements differ by
-  /// chance, at the asked confidence; empty if the scatter is hardly known (fewer than four values of K from 1
-  /// on), and if drafting does not pay.
+  /// chance, at the asked confidence; empty if the scatter is hardly known (fewer than four values of K from
+  /// 1 on), and if drafting does not pay.
   std::optional<int> low_k = {};
   std::optional<int> high_k = {};
 };
@@ -71,10 +71,11 @@ struct SweepPlan {
 template <>
 const Typed<SweepPlan>& described();
 
-/// Reads a table of CSV, Markdown, or words with tabs or two blanks between them. K 0 (also "off", "baseline", "plain") decodes without drafts.
-/// An acceptance is accepted / drafted tokens, 0.72 or 72%, in rounds that draft K tokens: a step emits 1 + K
-/// times it. A length counts the correction or bonus. The time per output token of a sequence (TPOT, in ms)
-/// may replace tokens a second. Throws UsageError, naming line and column.
+/// Reads a table of CSV, Markdown, or words with tabs or two blanks between them. K 0 (also "off",
+/// "baseline", "plain") decodes without drafts. An acceptance is accepted / drafted tokens, 0.72 or 72%, in
+/// rounds that draft K tokens: a step emits 1 + K times it. A length counts the correction or bonus. The time
+/// per output token of a sequence (TPOT, in ms) may replace tokens a second. Throws UsageError, naming line
+/// and column.
 SweepPlan plan_sweep(const SweepQuestion& asked);
 
 Listing sweep_text(const SweepPlan& plan);

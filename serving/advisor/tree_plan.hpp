@@ -8,7 +8,6 @@
 
 #include "analysis/cost/cost_model.hpp"
 #include "experiments/base/format/fields.hpp"
-#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "serving/advisor/plan_result.hpp"
 #include "serving/advisor/server_settings.hpp"
@@ -62,6 +61,5 @@ TreePlan plan_tree(const TreeQuestion& question);
 
 std::string tree_headline(const TreePlan& plan);
 Listing tree_text(const TreePlan& plan);
-std::vector<Figure> tree_figures(const TreePlan& plan);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Texts, the table and the figure of `speclab plan tree`.
+// Texts and the table of `speclab plan tree`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,23 +60,6 @@ Listing tree_text(const TreePlan& plan) {
   }
   out += settings_text(plan.settings);
   return out;
-}
-
-std::vector<Figure> tree_figures(const TreePlan& plan) {
-  if (plan.batches.empty()) return {};
-  Figure figure{"", "Drafted tokens of the best tree by batch", "sequences decoded together",
-                "drafted tokens; 0: do not speculate"};
-  figure.log_x = true;
-  Series tree{.name = "best tree", .style = SeriesStyle::steps};
-  Series chain{.name = "best chain", .style = SeriesStyle::steps};
-  for (const TreeRow& row : plan.batches) {
-    for (const int batch : {row.first, row.last}) {
-      tree.add(batch, row.nodes);
-      chain.add(batch, row.chain_gamma);
-    }
-  }
-  figure.series = {std::move(tree), std::move(chain)};
-  return {figure};
 }
 
 }  // namespace speclab

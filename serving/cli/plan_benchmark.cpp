@@ -53,7 +53,7 @@ std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& 
   }
   finish(plan, values.has("requests") ? std::optional<double>(checked_count(values, "requests", 2, 1e12))
                                       : std::nullopt);
-  return answer_of(values, plan, benchmark_text, benchmark_headline, benchmark_figures);
+  return answer_of(values, plan, benchmark_text, benchmark_headline);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
   question.max_nodes =
       static_cast<int>(std::min({double(question.max_nodes), known.max_gamma, known.max_draft_tokens}));
   if (question.max_drafted) question.max_levels = std::min(question.max_levels, *question.max_drafted);
-  return answer_of(values, plan_tree(question), tree_text, tree_headline, tree_figures);
+  return answer_of(values, plan_tree(question), tree_text, tree_headline);
 }
 
 }  // namespace

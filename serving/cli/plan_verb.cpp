@@ -58,9 +58,9 @@ Verb plan_list_verb() {
 }  // namespace
 
 const std::vector<PlanWay>& plan_ways() {
-  static const std::vector<PlanWay> ways{plan_alpha(),   plan_log(),      plan_recording(), plan_config(),
-                                         plan_measure(), plan_drafters(), plan_load(),      plan_benchmark(),
-                                         plan_tree(),    plan_compare(),  plan_sweep()};
+  static const std::vector<PlanWay> ways{plan_alpha(),    plan_log(),  plan_recording(), plan_measure(),
+                                         plan_drafters(), plan_load(), plan_benchmark(), plan_tree(),
+                                         plan_compare(),  plan_sweep()};
   return ways;
 }
 
@@ -81,7 +81,6 @@ Exit code: 0, 1 if the plan does not fit the device's memory, 2 for bad input, 1
   speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan log accept.csv --c 0.02
   speclab plan recording recorded.csv --c 0.05
-  speclab plan config configs/austen_words.json
   speclab plan measure --target target.gguf --draft draft.gguf
   speclab plan drafters small:0.7:0.02 large:0.8:0.11
 )"};

@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// A plan, for one drafter, several, a recording, or a config's cases.
+/// A plan, for one drafter, several, or a recording.
 struct PlanAnswer : Finding {
   std::vector<std::string> warnings = {};
   std::optional<std::string> unfit = {};  ///< reason why memory is too small
@@ -28,11 +28,12 @@ void choose_settings(const Values& values, std::vector<ServerSetting>& settings)
 /// if it has these members.
 template <class T>
 PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&),
-                     std::string (*headline_of)(const T&), std::vector<Figure> (*figures_of)(const T&)) {
+                     std::string (*headline_of)(const T&),
+                     std::vector<Figure> (*figures_of)(const T&) = nullptr) {
   if constexpr (requires { found.settings; }) choose_settings(values, found.settings);
   PlanAnswer answer{{.title = "A plan for speculative decoding",
                      .headline = headline_of(found),
-                     .figures = figures_of(found),
+                     .figures = figures_of != nullptr ? figures_of(found) : std::vector<Figure>{},
                      .text = text_of(found),
                      .json = json_text_of(found),
                      .command = {}}};
@@ -51,7 +52,6 @@ PlanWay plan_alpha();
 PlanWay plan_drafters();
 PlanWay plan_log();
 PlanWay plan_recording();
-PlanWay plan_config();
 PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();

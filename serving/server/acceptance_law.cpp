@@ -4,7 +4,6 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <cassert>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "core/random/philox.hpp"
@@ -89,18 +88,6 @@ RoundLaw position_law(std::span<const double> conditional, bool goes_on) {
 RequestLaw beta_law(double mean, double spread) {
   const double concentration = mean * (1 - mean) / (spread * spread) - 1;
   return {mean * concentration, (1 - mean) * concentration};
-}
-
-RoundLaw recorded_law(std::span<const std::uint64_t> rounds) {
-  RoundLaw law;
-  const auto total = static_cast<double>(std::accumulate(rounds.begin(), rounds.end(), std::uint64_t{0}));
-  std::uint64_t above = 0;
-  for (std::size_t j = rounds.size(); j-- > 1;) {
-    above += rounds[j];
-    law.survival.push_back(static_cast<double>(above) / total);
-  }
-  std::reverse(law.survival.begin(), law.survival.end());
-  return law;
 }
 
 RoundLaw least_variance_law(double mean) {

@@ -66,8 +66,6 @@ RoundLaw iid_law(double alpha);
 RoundLaw position_law(std::span<const double> conditional, bool goes_on = false);
 /// Returns a law whose request rates have this mean and standard deviation; 0 < spread^2 < mean (1 - mean).
 RequestLaw beta_law(double mean, double spread);
-/// Returns the law of recorded rounds; rounds[k] of them accepted k tokens.
-RoundLaw recorded_law(std::span<const std::uint64_t> rounds);
 /// Returns a law that accepts one of the two integers around `mean`: on average `mean` tokens, with the
 /// least variance (synthetic acceptance of vLLM, ATOM and aisimulate).
 RoundLaw least_variance_law(double mean);

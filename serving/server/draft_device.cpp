@@ -65,11 +65,4 @@ std::vector<std::vector<double>> likeliest_hits(const AcceptanceLaw& law, std::s
   return all;
 }
 
-double mean_hit(const AcceptanceLaw& law, const std::vector<std::vector<double>>& hit, std::uint32_t gamma) {
-  const std::vector<double> accepted = accepted_shares(law, gamma);
-  double sum = 0;
-  for (std::size_t k = 0; k < accepted.size(); ++k) sum += accepted[k] * hit[gamma][k];
-  return sum;
-}
-
 }  // namespace speclab

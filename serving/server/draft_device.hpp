@@ -45,8 +45,4 @@ std::optional<RankShareProblem> rank_share_problem(std::span<const double> rank_
 std::vector<std::vector<double>> likeliest_hits(const AcceptanceLaw& law, std::span<const double> rank_shares,
                                                 std::uint32_t outcomes, std::uint32_t max_gamma);
 
-/// Returns P(the device drafted for a round's outcome), for rounds of `gamma` drafted tokens with the average
-/// distribution of `law`.
-double mean_hit(const AcceptanceLaw& law, const std::vector<std::vector<double>>& hit, std::uint32_t gamma);
-
 }  // namespace speclab

@@ -268,7 +268,6 @@ StepWork Replica::plain_work() const {
 
 double Replica::begin_step(double now) {
   DecodingBatch batch;
-  batch.waiting = static_cast<std::uint32_t>(waiting_.size());
   admit();
   if (running_.empty()) return std::numeric_limits<double>::infinity();
 
@@ -302,10 +301,7 @@ double Replica::begin_step(double now) {
   if (now > last_end_ms_) ms += options_.wake_ms;
   if (batch.sequences > 0) {
     if (adaptive != nullptr) ms += adaptive->step_ms;
-    if (any_decoded_ && gamma_ != last_gamma_) {
-      ms += options_.switch_ms;
-      ++totals_.switches;
-    }
+    totals_.switches += any_decoded_ && gamma_ != last_gamma_ ? 1 : 0;
     ++totals_.decoding_steps;
     any_decoded_ = true;
     last_gamma_ = gamma_;

@@ -25,8 +25,7 @@ struct EngineOptions {
   std::uint32_t step_tokens = 8192;   ///< most tokens in a step, drafted ones included
   std::uint64_t cache_blocks = 0;     ///< 0: no limit
   std::uint32_t block_tokens = 16;
-  double switch_ms = 0;  ///< added to a step whose gamma differs from that of the step before
-  double wake_ms = 0;    ///< added to a step before which the engine was idle
+  double wake_ms = 0;  ///< added to a step before which the engine was idle
   /// Most cached tokens per sequence that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0: all.
   std::uint32_t draft_budget = 0;
   StepTime time{};

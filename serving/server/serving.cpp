@@ -107,13 +107,7 @@ class Server {
     }
     if (arrived_ == size_.before + size_.measured) close_window();
     ++arrived_;
-    std::size_t chosen = request % replicas_.size();
-    if (options_.router == Router::least_loaded) {
-      for (std::size_t i = 0; i < replicas_.size(); ++i) {
-        if (i == 0 || replicas_[i].load() < replicas_[chosen].load()) chosen = i;
-      }
-    }
-    replicas_[chosen].enqueue(request);
+    std::ranges::min_element(replicas_, {}, &Replica::load)->enqueue(request);
   }
 
   void end_step(std::size_t index) {

@@ -9,14 +9,11 @@
 
 namespace speclab {
 
-enum class Router { round_robin, least_loaded };
-
+/// A request goes to the replica with the fewest requests, the first among equals.
 struct ServerOptions {
   EngineOptions engine;
   std::uint32_t replicas = 1;
-  double front_ms = 0;  ///< from a request's arrival to its queue: network, tokenisation
-  /// `least_loaded` takes the replica with the fewest requests, the first among equals.
-  Router router = Router::least_loaded;
+  double front_ms = 0;               ///< from a request's arrival to its queue: network, tokenisation
   StepPolicy policy = FixedGamma{};  ///< each replica has a copy
   AcceptanceLaw acceptance = RoundLaw{};
 };

@@ -18,8 +18,7 @@ namespace speclab {
 /// A policy's input before a step.
 struct DecodingBatch {
   std::uint32_t sequences = 0;
-  std::uint32_t waiting = 0;  ///< requests that wait before this step admits any
-  StepWork plain;             ///< work of this step at gamma = 0, prompts included
+  StepWork plain;  ///< work of this step at gamma = 0, prompts included
 };
 
 /// The outcome of a step, which a policy learns from.
@@ -34,7 +33,6 @@ struct FixedGamma {
   std::uint32_t gamma = 0;
 
   std::uint32_t operator()(const DecodingBatch& /*batch*/) const { return gamma; }
-  void observe(const DecodedStep& /*outcome*/) {}
 };
 
 /// Chooses gamma by batch, as vLLM's num_speculative_tokens_per_batch_size and TensorRT-LLM's
@@ -55,19 +53,6 @@ struct GammaTable {
     }
     return 0;
   }
-  void observe(const DecodedStep& /*outcome*/) {}
-};
-
-/// Chooses gamma[decoding][waiting] by the numbers of decoding and waiting requests; the last entry of a
-/// dimension also holds beyond it. A small queue's optimum is such a table (serving/queues/batch_queue.hpp).
-struct GammaByStateTable {
-  std::vector<std::vector<std::uint32_t>> gamma;
-
-  std::uint32_t operator()(const DecodingBatch& batch) const {
-    const auto& row = gamma[std::min<std::size_t>(batch.sequences, gamma.size() - 1)];
-    return row[std::min<std::size_t>(batch.waiting, row.size() - 1)];
-  }
-  void observe(const DecodedStep& /*outcome*/) {}
 };
 
 /// SGLang's adaptive steps (python/sglang/srt/speculative/adaptive_spec_params.py at 015c872, 2026). The slot
@@ -215,7 +200,7 @@ struct Clairvoyant {
   StepTime time{};
 };
 
-using StepPolicy = std::variant<FixedGamma, GammaTable, GammaByStateTable, EmaTiers, OneWayGate, GoodputGamma,
+using StepPolicy = std::variant<FixedGamma, GammaTable, EmaTiers, OneWayGate, GoodputGamma,
                                 AdaptiveVerification, Clairvoyant>;
 
 }  // namespace speclab

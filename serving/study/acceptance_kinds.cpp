@@ -48,21 +48,6 @@ AcceptanceKind positions_law() {
       [](const P& own, const auto&...) -> AcceptanceLaw { return position_law(own.rates); });
 }
 
-AcceptanceKind rounds_law() {
-  struct P {
-    std::vector<std::uint64_t> counts;
-  };
-  return kind_entry<AcceptanceKind, P>(
-      "rounds", "Every round accepts a number of tokens, drawn with the frequencies of counted rounds.",
-      {required(field("counts", &P::counts, list(count<std::uint64_t>(), 1, longest_draft + 1),
-                      "Counts of rounds by accepted tokens, 0 first."))},
-      [](const P& own, const std::string& path, const auto&) -> AcceptanceLaw {
-        if (std::ranges::all_of(own.counts, [](std::uint64_t count) { return count == 0; }))
-          throw ConfigError(path + "/counts", "no round");
-        return recorded_law(own.counts);
-      });
-}
-
 /// Requests of one class.
 struct RequestClass {
   double share = 0;
@@ -175,7 +160,6 @@ Family<AcceptanceKind>& acceptance_family() {
       "law of acceptance", "Laws of acceptance", nullptr, [](Family<AcceptanceKind>& all) {
         all.add(rate_law());
         all.add(positions_law());
-        all.add(rounds_law());
         all.add(classes_law());
         all.add(mean_law("constant_rate", "Every token has the same rate, which gives the mean.",
                          constant_rate_law));

@@ -16,9 +16,7 @@ namespace speclab {
 namespace {
 
 std::vector<LoadCandidate> candidates_of(const LoadQuestion& question) {
-  if (question.server.draft_device) return load_candidates(question, {}, {});
-  const double context = mean_context(load_stream(question));
-  return load_candidates(question, batch_table(question, context), context_tables(question, context));
+  return load_candidates(question, batch_table(question, mean_context(load_stream(question))));
 }
 
 /// Returns the question for this many devices per replica; the others run further replicas.

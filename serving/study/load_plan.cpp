@@ -23,7 +23,6 @@ namespace speclab {
 
 SPECLAB_RESULT(LoadPoint, "load point", rate, state, numbers, over_plain);
 SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, settable, capacity, highest, points);
-SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
 SPECLAB_RESULT(LoadAdvice, "load advice", policy, from, to);
 SPECLAB_RESULT(LoadLimit, "load limit", policy, capacity, running, binds, next, next_capacity);
@@ -31,8 +30,7 @@ SPECLAB_RESULT(LoadLayout, "load layout", replicas, devices, chosen, fits_reason
                high_ms);
 SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_device, draft_budget,
                cache_tokens, ttft_ms, tpot_ms, percentile, confidence, requests, runs, fits, fits_reason,
-               policies, best, recommended, limit, layouts, table, context_tables, max_sequences, settings,
-               warnings);
+               policies, best, recommended, limit, layouts, table, max_sequences, settings, warnings);
 
 namespace {
 
@@ -91,9 +89,9 @@ std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& 
 /// Returns where costs come from, and the batches that they were not measured at.
 std::string cost_sentence(const LoadQuestion& question) {
   std::string words = question.cost_from;
-  const auto& measured = question.measured_batches;
-  if (measured && measured->second < question.server.engine.max_sequences)
-    words += fmt::format(", up to batch {:g}; their last slope continues beyond", measured->second);
+  const double measured = known_costs(question.costs).max_batch;
+  if (measured < question.server.engine.max_sequences)
+    words += fmt::format(", up to batch {:g}; their last slope continues beyond", measured);
   if (std::holds_alternative<ConstantCost>(question.costs.draft))
     words += "; a draft run takes as long at every batch as at batch 1";
   return words;
@@ -264,12 +262,12 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   const auto& costs = section.cost->as<PairStepCosts>();
   if (!has_draft(costs)) refuse("/serving/cost/draft", "missing; plan load compares drafts with none");
   LoadQuestion question{planned_pair(costs, "/serving/cost", served_operation), section};
-  const auto& measured = question.measured_batches;
-  if (measured && measured->second <= measured->first && section.engine.max_sequences > measured->first) {
+  const KnownCosts measured = known_costs(question.costs);
+  if (measured.max_batch <= measured.min_batch && section.engine.max_sequences > measured.min_batch) {
     throw ConfigError(
         "/serving/cost/target_times",
         "measured at batch {:g} only, and a replica runs up to {} sequences at a time: measure larger batches, or set serving.engine.max_sequences",
-        measured->first, section.engine.max_sequences);
+        measured.min_batch, section.engine.max_sequences);
   }
   question.extras = {costs.step_ms, costs.idle_draft};
   question.alpha = config.alpha;
@@ -304,13 +302,8 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
     if (fit.fits_reason) return plan;
   }
-  // A draft device drafts before the step begins, so no policy can change that draft.
-  if (!question.server.draft_device) {
-    plan.table = batch_table(question, context);
-    plan.context_tables = context_tables(question, context);
-  }
-  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, plan.context_tables);
-  if (plan.context_tables.size() < 2) plan.context_tables.clear();
+  plan.table = batch_table(question, context);
+  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table);
   Simulation simulation{question, stream, {}, control};
   for (const LoadCandidate& one : candidates) {
     simulation.servers.push_back(load_server(question, one, context));

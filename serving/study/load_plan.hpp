@@ -98,13 +98,6 @@ struct LoadLayout {
   std::optional<double> high_ms{};           ///< mean latency at the highest rate that the best layout serves
 };
 
-/// Gamma by batch for mean contexts up to `context` tokens (0: all longer ones) and above those of the table
-/// before.
-struct ContextTable {
-  double context = 0;
-  std::vector<BatchRange> rows{};  ///< gamma by batch
-};
-
 struct LoadPlan : MemoryFit {
   std::string arrivals;  ///< in words
   std::string lengths;
@@ -126,10 +119,8 @@ struct LoadPlan : MemoryFit {
   /// By increasing rate, as few as possible. Rates at which all policies have a state are in none.
   std::vector<LoadAdvice> recommended;
   std::optional<LoadLimit> limit;
-  std::vector<LoadLayout> layouts;  ///< empty if only one was tried
-  std::vector<BatchRange> table;    ///< by batch, for the mean context
-  /// By batch and context; empty if gamma does not depend on the context.
-  std::vector<ContextTable> context_tables;
+  std::vector<LoadLayout> layouts;      ///< empty if only one was tried
+  std::vector<BatchRange> table;        ///< by batch, for the mean context
   std::uint32_t max_sequences = 0;      ///< that a replica runs at the same time
   std::vector<ServerSetting> settings;  ///< for the recommended policies
   std::vector<std::string> warnings;

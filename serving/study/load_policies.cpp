@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <utility>
 
 #include "analysis/cost/device_speed.hpp"
@@ -24,12 +23,9 @@ Selected<StepPolicyKind> policy_of(Json policy) {
   return read(kind_of(step_policy_family()), policy, "/serving/policy");
 }
 
-Selected<StepPolicyKind> table_of(const std::vector<ContextTable>& tables) {
+Selected<StepPolicyKind> table_of(const std::vector<BatchRange>& ranges) {
   Json rows = Json::array();
-  for (const ContextTable& table : tables) {
-    for (const BatchRange& range : table.rows)
-      rows.push_back({{"batch", range.last}, {"context", table.context}, {"gamma", range.gamma}});
-  }
+  for (const BatchRange& range : ranges) rows.push_back({{"batch", range.last}, {"gamma", range.gamma}});
   return policy_of({{"kind", "table"}, {"rows", std::move(rows)}});
 }
 
@@ -78,8 +74,8 @@ std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts
   if (!drafts) devices = {{question.costs.target, ConstantCost{0}}};
   std::uint64_t tokens = 0;
   for (const CostPair& costs : devices) {
-    const auto memory = device_memory(costs, {1, context}, question.memory_share,
-                                      drafts ? question.max_gamma : 0);
+    const auto memory =
+        device_memory(costs, {1, context}, question.memory_share, drafts ? question.max_gamma : 0);
     if (!memory || !memory->largest_batch) continue;
     const auto held = static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
     tokens = tokens == 0 ? held : std::min(tokens, held);
@@ -102,29 +98,13 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
 }
 
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context) {
+  if (question.server.draft_device) return {};
   return gamma_by_batch(tokens_of(question), question.costs, context,
                         static_cast<int>(question.server.engine.max_sequences));
 }
 
-std::vector<ContextTable> context_tables(const LoadQuestion& question, double mean) {
-  std::vector<ContextTable> tables;
-  for (const double share : {.25, .5, 1., 2., 4.}) {
-    ContextTable table{std::numbers::sqrt2 * share * mean, batch_table(question, share * mean)};
-    if (!tables.empty() &&
-        std::equal(table.rows.begin(), table.rows.end(), tables.back().rows.begin(), tables.back().rows.end(),
-                   [](const BatchRange& a, const BatchRange& b) { return a.same_row(b); })) {
-      tables.back().context = table.context;
-    } else {
-      tables.push_back(std::move(table));
-    }
-  }
-  tables.back().context = 0;
-  return tables;
-}
-
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
-                                           const std::vector<BatchRange>& by_batch,
-                                           const std::vector<ContextTable>& tables) {
+                                           const std::vector<BatchRange>& by_batch) {
   std::vector<LoadCandidate> candidates;
   const auto add = [&](std::string name, std::string sentence, int gamma, Selected<StepPolicyKind> policy) {
     candidates.push_back(
@@ -142,10 +122,8 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
   if (question.server.draft_device) return candidates;
   const int most = question.max_gamma;
   add("table by batch", "the γ of each batch below; the draft also runs where it is 0", most,
-      table_of({{0, by_batch}}));
+      table_of(by_batch));
   candidates.back().settable = true;
-  if (tables.size() > 1)
-    add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
   // SGLang's policy changes the number of draft runs, which is always one if a single run drafts all tokens.
   if (draft_runs(question.costs) == DraftRuns::a_token)
     add("SGLang's slots", "its default slots by batch, adjusted by the accepted tokens", most,

@@ -27,25 +27,18 @@ double mean_context(const RequestStream& stream);
 std::vector<CostPair> costs_by_device(const LoadQuestion& question);
 /// Returns the cache tokens that a replica can hold on each device; 0: unlimited.
 std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts);
-/// Returns the best gamma per batch, as `plan` finds it, for contexts from a quarter of `context`, the mean,
-/// to four times it. Neighbouring contexts with equal tables share one; the last table holds for all longer
-/// contexts.
-std::vector<ContextTable> context_tables(const LoadQuestion& question, double context);
-
-/// Returns the policies to compare, first none (no speculation). `tables` comes from context_tables;
-/// `by_batch` is for the mean context. With a draft device only fixed gammas are compared, and neither is
-/// read.
+/// Returns the best gamma per batch at this context, as `plan` finds it. A draft device drafts before the
+/// step begins, so no table can change that draft: it is then empty.
+std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
+/// Returns the policies to compare, first none (no speculation). `by_batch` is the table for the mean
+/// context. With a draft device only fixed gammas are compared.
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
-                                           const std::vector<BatchRange>& by_batch,
-                                           const std::vector<ContextTable>& tables);
+                                           const std::vector<BatchRange>& by_batch);
 
 /// Returns the server that runs a candidate. `context` is the mean context, used where memory bounds caches.
 ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate, double context);
 /// Returns the question's requests, by lengths or trace; at_rate sets their arrivals.
 RequestStream load_stream(const LoadQuestion& question);
 LoadSize load_size(const LoadQuestion& question, double rate);
-
-/// Returns the best gamma per batch at this context.
-std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
 
 }  // namespace speclab

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -141,7 +140,7 @@ std::string limit_sentence(const LoadPlan& plan) {
     return fmt::format("The targets bind: a full server serves {:.4g} requests per second with {}.\n",
                        limit.capacity, limit.policy);
   constexpr double near = 0.9;
-  const bool rate_binds = !plan.recommended.empty() && plan.recommended.back().to < near * limit.capacity;
+  const bool rate_binds = plan.best.back().rate < near * limit.capacity;
   const std::string why =
       limit.binds == "sequences"     ? fmt::format("{} sequences at a time bind", plan.max_sequences)
       : limit.binds == "cache"       ? fmt::format("the cache binds, which holds {:.0f} of {} sequences",
@@ -269,20 +268,10 @@ Table policy_table(const LoadPlan& plan) {
   return table;
 }
 
-/// Shows gamma by batch, and by the mean context where there are several tables.
-Table gamma_table(std::string id, std::string caption, const std::vector<ContextTable>& tables) {
-  Table table{std::move(id), std::move(caption), {"batch", "to", "γ"}};
-  const bool several = tables.size() > 1;
-  if (several) table.columns.insert(table.columns.begin(), "context");
-  for (const ContextTable& one : tables) {
-    for (const BatchRange& range : one.rows) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      if (several)
-        cells.push_back(
-            text_cell(one.context > 0 ? fmt::format("to {:.0f}", std::floor(one.context)) : "longer"));
-      for (const int number : {range.first, range.last, range.gamma}) cells.push_back(plain_count(number));
-    }
-  }
+Table gamma_table(const LoadPlan& plan) {
+  Table table{"batches", "The table by batch: best γ for the mean context", {"batch", "to", "γ"}};
+  for (const BatchRange& range : plan.table)
+    table.rows.push_back({plain_count(range.first), plain_count(range.last), plain_count(range.gamma)});
   return table;
 }
 
@@ -331,14 +320,8 @@ Listing load_text(const LoadPlan& plan) {
   if (plan.best.size() == 1) out += policy_table(plan);
   if (!plan.layouts.empty()) out += layout_table(plan);
   if (plan.best.size() > 1 && has_targets(plan)) out += highest_table(plan);
-  // Settings and tables of policies that nobody recommends would hide those that are.
-  const auto recommends = [&](const auto& choices, const char* policy) {
-    return std::ranges::any_of(choices, [&](const auto& one) { return one.policy == policy; });
-  };
-  if (recommends(plan.recommended, "table by batch"))
-    out += gamma_table("batches", "The table by batch: best γ for the mean context", {{0, plan.table}});
-  if (recommends(plan.best, "table by context"))
-    out += gamma_table("contexts", "The table by batch and mean context", plan.context_tables);
+  if (std::ranges::find(plan.recommended, "table by batch", &LoadAdvice::policy) != plan.recommended.end())
+    out += gamma_table(plan);
   out += settings_text(plan.settings);
   return out;
 }

@@ -1,10 +1,7 @@
 // The policies of the section "serving": how many tokens a step drafts.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "experiments/base/format/config_error.hpp"
-#include "serving/queues/batch_queue.hpp"
 #include "serving/study/serving_study.hpp"
 
 namespace speclab {
@@ -17,8 +14,8 @@ StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
   struct NoKeys {};
   return kind_entry<StepPolicyKind, NoKeys>(
       name, sentence, {},
-      [make](const NoKeys&, const std::string& path, const StepPolicyRequest& request) -> StepPolicy {
-        return make(request, path);
+      [make](const NoKeys&, const std::string&, const StepPolicyRequest& asked) -> StepPolicy {
+        return make(asked);
       });
 }
 
@@ -26,7 +23,7 @@ using Asked = StepPolicyRequest;
 
 StepPolicyKind fixed_gamma() {
   auto kind = plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
-                         [](const Asked& asked, const auto&) { return FixedGamma{asked.gamma}; });
+                         [](const Asked& asked) { return FixedGamma{asked.gamma}; });
   kind.ahead = true;
   return kind;
 }
@@ -55,7 +52,7 @@ StepPolicyKind gamma_table() {
 
 StepPolicyKind sglang_slots() {
   auto kind = plain_kind("sglang", "SGLang's default slots by batch, adjusted by the accepted tokens.",
-                         [](const auto&...) { return EmaTiers::defaults(); });
+                         [](const Asked&) { return EmaTiers::defaults(); });
   kind.max_drafted = [](const SelectedKind&) {
     std::uint32_t longest = 0;
     for (const EmaTiers::Slot& slot : EmaTiers::defaults().slots)
@@ -133,36 +130,6 @@ StepPolicyKind adaptive_verification() {
   return kind;
 }
 
-/// Returns the table with the least mean latency. Throws ConfigError unless the server is small and
-/// memoryless.
-GammaByState optimal_table(const std::string& path, const StepPolicyRequest& request) {
-  const ServingSection& section = request.section;
-  const auto refuse = [&](const std::string& why) {
-    throw ConfigError(path, "\"optimal\" is solved for a small queue without memory: " + why);
-  };
-  constexpr std::uint32_t max_batch = 8;
-  const auto* rounds = std::get_if<RoundLaw>(&request.law);
-  if (rounds == nullptr) refuse("give acceptance as a rate or positions");
-  if (!section.geometric_output || section.length_variation > 0)
-    refuse("set \"geometric_output\" to true and \"length_variation\" to 0");
-  if (!section.requests_per_second || section.bursts > 1 || section.trace) refuse("arrivals must be Poisson");
-  if (section.engine.replicas > 1 || section.engine.max_sequences > max_batch)
-    refuse(fmt::format("one engine of at most {} sequences", max_batch));
-  const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
-                         .batch = section.engine.max_sequences,
-                         .prompt = static_cast<std::uint32_t>(section.prompt),
-                         .mean_output = section.output,
-                         .max_gamma = request.gamma,
-                         .survival = rounds->survival,
-                         .time = request.time,
-                         .max_waiting = 60};
-  const QueueSolution solved = min_latency(queue);
-  if (solved.turned_away > 1e-3)
-    refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.max_waiting,
-                       solved.turned_away));
-  return solved.gamma;
-}
-
 }  // namespace
 
 Family<StepPolicyKind>& step_policy_family() {
@@ -175,18 +142,10 @@ Family<StepPolicyKind>& step_policy_family() {
         all.add(plain_kind(
             "goodput",
             "Drafts up to \"gamma\" tokens and maximises the expected tokens per millisecond, with alpha as observed.",
-            [](const Asked& asked, const auto&) {
-              return GoodputGamma{.most = asked.gamma, .time = asked.time};
-            }));
+            [](const Asked& asked) { return GoodputGamma{.most = asked.gamma, .time = asked.time}; }));
         all.add(adaptive_verification());
-        all.add(plain_kind(
-            "optimal",
-            "The policy with the smallest mean latency, by running and waiting requests, if it can be solved.",
-            [](const Asked& asked, const std::string& path) {
-              return GammaByStateTable{optimal_table(path, asked)};
-            }));
         all.add(plain_kind("clairvoyant", "Drafts as many tokens as will be accepted, which no engine knows.",
-                           [](const Asked& asked, const auto&) {
+                           [](const Asked& asked) {
                              return Clairvoyant{asked.gamma, asked.time};
                            }));
       });

@@ -14,8 +14,6 @@
 
 namespace speclab {
 
-struct ServingSection;
-
 struct AcceptanceRequest {
   std::optional<double> alpha;  ///< the config's alpha
   std::uint32_t gamma = 0;
@@ -33,7 +31,6 @@ struct StepPolicyRequest {
   std::uint32_t gamma;
   const AcceptanceLaw& law;
   const StepTime& time;
-  const ServingSection& section;
 };
 struct StepPolicyKind : KindInfo {
   struct Common {};

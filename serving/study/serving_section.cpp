@@ -21,8 +21,6 @@ const Typed<EngineSection>& engine_type() {
                         "Largest number of tokens in a step; prompts are read in chunks."),
        integer_field("cache_tokens", &E::cache_tokens, 0, 1e15,
                      "Tokens that the caches of an engine hold; 0: no limit."),
-       field<E>("switch_ms", &E::switch_ms, number(0, 1e9),
-                "Additional milliseconds of a step whose gamma differs from the step before."),
        field<E>(
            "wake_ms", &E::wake_ms, number(0, 1e9),
            "Additional milliseconds of a step after the engine was idle, because caches and processors are cold."),

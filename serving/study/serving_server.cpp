@@ -108,7 +108,7 @@ ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, cons
   }
   options.engine.time = times.step;
   if (section.draft_device) options.engine.draft_device = draft_device_of(section, gamma, law, times);
-  options.policy = section.policy.entry().make(section.policy, {gamma, law, times.step, section});
+  options.policy = section.policy.entry().make(section.policy, {gamma, law, times.step});
   return options;
 }
 

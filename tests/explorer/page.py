@@ -29,7 +29,7 @@ chromium = shutil.which("chromium")
 if chromium is None:
     skip("chromium is missing (scripts/setup.sh explorer)")
 page_file = built_page(source, folder).resolve().as_uri()
-max_bytes = 1_200_000
+max_bytes = 1_250_000
 longest_frame = 50  # ms
 
 failures = []

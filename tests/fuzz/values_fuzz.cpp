@@ -26,7 +26,6 @@
 #include "experiments/results/result_section.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
-#include "serving/advisor/config_plan.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
@@ -378,9 +377,6 @@ void use(Random& random, Json json) {
       return check_numbers(terminal(exact_text(analyse_exactly(config, false))), json);
     case 1:
       proof_task(config);
-      return;
-    case 2:
-      config_case(config, 0.95, control);
       return;
     default:
       RunResult run = run_config(config, [&](std::uint64_t) { return control; });

@@ -89,7 +89,6 @@ def test_plans(tmp_path):
         ("drafters a:.7:.02 b:.8:.11", dict(drafters={"a": (0.7, 0.02), "b": (0.8, 0.11)})),
         ("tree .62,.14,.06 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --batch 16 --max-levels 6",
          dict(tree=[0.62, 0.14, 0.06], target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4, batch=16, max_levels=6)),
-        ("config configs/first.json", dict(config="configs/first.json")),
         ("alpha .75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4",
          dict(alpha=0.75, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4)),
     ):

@@ -150,7 +150,6 @@ def test_rates_that_differ_between_requests_make_the_best_gamma_longer():
     ({"acceptance": {"kind": "all_or_none", "mean": 2}}, "/serving/acceptance/kind: a mean is that of one gamma"),
     ({"cost": {"kind": "steps", "step": 4}}, "/serving/cost/kind: plan load compares drafts by the costs of two models"),
     ({"cost": {"kind": "models", "target": "llama-3.1-8b", "device": "h100-sxm"}}, "/serving/cost/draft: missing"),
-    ({"policy": {"kind": "optimal"}}, "/serving/policy: \"optimal\" is solved"),
 ])
 def test_what_contradicts_itself_is_refused(more, said):
     with pytest.raises((speclab.ConfigError, ValueError), match=said):

@@ -65,7 +65,9 @@ std::vector<JsonPlace> text_or_prompt(const JsonPlace& response, const char* hol
   return scores ? scored : text;
 }
 
+/// A streamed response has one token a document.
 std::vector<JsonPlace> tgi_lists(const JsonPlace& response) {
+  if (response.has("token") && response.at("token").has("logprob")) return {response.at("token")};
   return text_or_prompt(response, "details", "tokens", "prefill");
 }
 
@@ -87,6 +89,17 @@ std::optional<ScoredToken> token_of_entry(const JsonPlace& entry) {
   if (entry.has("id")) token.id = entry.at("id").integer("an id");
   for (const char* key : {"token", "text"}) {
     if (entry.has(key)) token.text = entry.at(key).text();
+  }
+  // Before 2025, llama-server listed the candidates of each text.
+  if (entry.has("probs") && entry.has("content")) {
+    const JsonPlace candidates = entry.at("probs");
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (*candidates.at(i).at("tok_str").value != *entry.at("content").value) continue;
+      token = *token_of_entry({&(*candidates.value)[i], candidates.at(i).where});
+      token.text = entry.at("content").text();
+      return token;
+    }
+    candidates.refuse("the probability of " + entry.at("content").value->dump());
   }
   if (entry.has("prob")) {
     const JsonPlace probability = entry.at("prob");
@@ -110,21 +123,24 @@ std::string not_scored(const RecordingSource& source, const char* missing) {
 template <ScoredLists lists>
 RecordingPart read_scored(const RecordingSource& source) {
   ScoredText text;
-  bool goes_on = false;  // Ollama streams a text in several documents; the last has "done": true.
+  // Streams have a text in several documents: Ollama's last has "done": true, TGI's last the generated text.
+  bool goes_on = false;
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace response = place(document);
     const std::vector<JsonPlace> found = lists(response);
     if (found.empty() && !(goes_on && response.has("done")))
-      throw UsageError("{}: has no such log-probabilities, but the first document has", document.where);
+      throw UsageError("{}: has no log-probabilities, but the first document has", response.where);
     for (const JsonPlace& list : found) {
       ScoredSequence& sequence = goes_on ? text.sequences.back() : text.add(list.where);
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        auto token = token_of_entry(list.at(i));
+      const bool is_list = list.value->is_array();
+      for (std::size_t i = 0; i < (is_list ? list.size() : 1); ++i) {
+        auto token = token_of_entry(is_list ? list.at(i) : list);
         if (!token && i > 0) list.at(i).refuse("a log-probability");
         if (token) add_token(sequence, *std::move(token), list.at(i).where);
       }
     }
-    goes_on = response.has("done") && *response.at("done").value == false;
+    goes_on = (response.has("done") && *response.at("done").value == false) ||
+              (response.has("token") && !response.has("generated_text"));
   }
   return text;
 }

@@ -38,13 +38,9 @@ bool has_rounds(const LogSource& source) {
                      [](const TextLine& line) { return round_in(line.text).has_value(); });
 }
 
-std::string not_llama_server_log(const LogSource& source) {
-  if (source.has(statistics_marker) || (source.has(request_marker) && source.has("accepted /")) ||
-      has_rounds(source)) {
-    return "";
-  }
-  return fmt::format("has no line with \"{}\" or \"{} = ... accepted / ... generated\"", statistics_marker,
-                     request_marker);
+bool is_llama_server_log(const LogSource& source) {
+  return source.has(statistics_marker) || (source.has(request_marker) && source.has("accepted /")) ||
+         has_rounds(source);
 }
 
 /// One drafter's counters.
@@ -54,6 +50,7 @@ struct LlamaStatistics {
   std::uint64_t drafted = 0;
   std::uint64_t accepted = 0;
   std::vector<double> rates = {};
+  std::uint64_t calls = 0;  ///< how often it was asked for a draft; 0: not said
 };
 
 std::vector<double> rates_after(const TextLine& line, std::string_view label) {
@@ -61,11 +58,14 @@ std::vector<double> rates_after(const TextLine& line, std::string_view label) {
   if (at == std::string::npos) return {};
   const auto open = line.text.find('(', at);
   return open == std::string::npos ? std::vector<double>{}
-                                   : rates_in(std::string_view(line.text).substr(open + 1));
+                                   : rates_in(line, std::string_view(line.text).substr(open + 1));
 }
 
-void add_statistics(ModelLog& log, const LlamaStatistics& found) {
+void add_statistics(ModelLog& log, const std::string& name, const LlamaStatistics& found) {
   if (found.drafted == 0) return;
+  // Another drafter of the same log may have drafted in the other runs.
+  log.refusal =
+      not_drafting(fmt::format("{}: {}", found.line.where, name), found.rounds, found.calls, found.accepted);
   if (found.rates.empty()) return log.add_sums(found.line.where, found.rounds, found.drafted, found.accepted);
   add_rounded(
       log, found.line.where,
@@ -93,15 +93,18 @@ ModelLogs read_statistics(const LogSource& source) {
     if (name_at == std::string::npos || name_end == std::string::npos) continue;
     constexpr std::size_t word = 10;
     const std::string name = trimmed(line.text.substr(name_at + word, name_end - name_at - word));
-    const LlamaStatistics now{line, count_after(line, statistics_marker), count_after(line, "#gen tokens ="),
-                              count_after(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
-    check_drafting(fmt::format("{}: {}", line.where, name), now.rounds, calls_in(line), now.accepted);
+    const LlamaStatistics now{line,
+                              count_after(line, statistics_marker),
+                              count_after(line, "#gen tokens ="),
+                              count_after(line, "#acc tokens ="),
+                              rates_after(line, "#acc rate/pos"),
+                              calls_in(line)};
     LlamaStatistics& before = last[name];
     // Counters fall only when the server restarts.
-    if (now.rounds < before.rounds) add_statistics(logs[name], before);
+    if (now.rounds < before.rounds) add_statistics(logs[name], name, before);
     before = now;
   }
-  for (const auto& [name, found] : last) add_statistics(logs[name], found);
+  for (const auto& [name, found] : last) add_statistics(logs[name], name, found);
   return logs;
 }
 
@@ -164,6 +167,9 @@ ModelLogs read_requests(const LogSource& source) {
     const std::uint64_t accepted = count_after(part, "(");
     const std::uint64_t drafted = count_after(part, "accepted /");
     if (drafted == 0) continue;
+    if (const auto rate = number_after(part.text, "="))
+      check_stated(line.where, request_marker, *rate,
+                   static_cast<double>(accepted) / static_cast<double>(drafted));
     auto length = number_after(part.text, "mean acceptance length");
     if (!length) length = number_after(part.text, "mean len");
     const std::vector<double> rates = rates_after(part, "acceptance rate per position");
@@ -187,8 +193,8 @@ ModelLogs read_requests(const LogSource& source) {
     if (length && accepted > 0 && *length > 1) {
       rounds = rounds_of_length(*length, accepted, drafted, of_request);
     } else {
-      const std::uint64_t gamma = drafted_option(source, "lines of this version do not say");
-      rounds = (drafted + gamma - 1) / gamma;
+      rounds = rounds_of_request(line.where, drafted_option(source, "lines of this version do not say"),
+                                 drafted, accepted, of_request);
     }
     log.add_sums(line.where, rounds, drafted, accepted);
   }
@@ -210,7 +216,7 @@ LogFormat llama_server_log_log_format() {
       "slot print_timing: id  0 | task 0 | draft acceptance = 0.64479 (  167 accepted /   259 "
       "generated), mean acceptance length =  2.92, acceptance rate per position = (0.805, 0.632, 0.483)\n",
       "https://github.com/ggml-org/llama.cpp/pull/24536",
-      not_llama_server_log,
+      is_llama_server_log,
       read_llama_server_log};
 }
 

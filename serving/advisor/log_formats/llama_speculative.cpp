@@ -6,11 +6,8 @@ namespace speclab {
 
 namespace {
 
-std::string not_llama_speculative(const LogSource& source) {
-  for (const char* name : {"n_drafted", "n_accept", "n_predict"}) {
-    if (!source.has(name)) return fmt::format("has no line \"{} = ...\"", name);
-  }
-  return "";
+bool is_llama_speculative(const LogSource& source) {
+  return source.has("n_drafted") && source.has("n_accept") && source.has("n_predict");
 }
 
 ModelLogs read_llama_speculative(const LogSource& source) {
@@ -44,7 +41,7 @@ LogFormat llama_speculative_log_format() {
       "The last lines that llama-speculative-simple prints.",
       "n_draft   = 5\nn_predict = 111\nn_drafted = 150\nn_accept  = 81\naccept    = 54.000%\n",
       "https://github.com/ggml-org/llama.cpp/blob/master/examples/speculative-simple/speculative-simple.cpp",
-      not_llama_speculative,
+      is_llama_speculative,
       read_llama_speculative};
 }
 

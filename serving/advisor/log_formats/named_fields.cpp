@@ -9,11 +9,6 @@ namespace speclab {
 
 namespace {
 
-std::string not_named_fields(const LogSource& source) {
-  const LogOptions& options = source.options();
-  return options.fields.empty() ? "no --fields say which columns or keys to read" : "";
-}
-
 /// The values of a record under speclab's names.
 using Record = std::map<std::string, std::string>;
 
@@ -26,14 +21,9 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
   const auto rounds = at("rounds");
   const auto given = at("drafted");
   const std::uint64_t drafted = given ? *given : rounds.value_or(1) * drafted_option(source, "no field says");
-  std::uint64_t accepted = at("accepted").value_or(0);
-  if (const auto emitted = at("emitted")) {
-    if (*emitted < rounds.value_or(1)) {
-      refuse_line(line, "{} tokens emitted in {} rounds, but each round emits one or more", *emitted,
-                  rounds.value_or(1));
-    }
-    accepted = *emitted - rounds.value_or(1);
-  }
+  const auto emitted = at("emitted");
+  const std::uint64_t accepted =
+      emitted ? accepted_of(line.where, *emitted, rounds.value_or(1)) : at("accepted").value_or(0);
   const auto model = record.find("model");
   ModelLog& log = logs[model == record.end() ? "" : model->second];
   if (rounds) {
@@ -71,7 +61,7 @@ LogFormat named_fields_log_format() {
           "CSV or lines of JSON whose columns or keys --fields names.",
           "{\"model\": \"m\", \"usage\": {\"draft\": 5, \"kept\": 3}}\n",
           "",
-          not_named_fields,
+          [](const LogSource& source) { return !source.options().fields.empty(); },
           read_named_fields};
 }
 

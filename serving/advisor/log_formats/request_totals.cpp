@@ -1,6 +1,7 @@
 // Reads totals of requests: drafted, accepted and emitted tokens, as llama-server, TensorRT-LLM, LM Studio
 // and ExLlama write them. A request is many rounds, so their number follows from the emitted tokens and
 // --drafted. mlx-vlm writes llama-server's keys, and draft_rounds.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "serving/advisor/json_records.hpp"
@@ -27,23 +28,6 @@ constexpr TotalsKeys lm_studio_rest_keys{"accepted_draft_tokens_count", "total_d
 constexpr TotalsKeys exllama_keys{"accepted_draft_tokens", nullptr, "rejected_draft_tokens", "new_tokens"};
 constexpr const char* rounds_key = "draft_rounds";
 
-/// Returns the number of rounds of a request with `emitted` tokens (0: not known). Servers draft at most up
-/// to the token before the last one, so that each run of the target, except the prompt's, drafts, perhaps
-/// except the one for the last token. Throws UsageError if so few tokens were drafted that other runs drafted
-/// fewer than gamma.
-std::uint64_t rounds_drafting(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
-                              std::uint64_t accepted, std::uint64_t emitted) {
-  const std::uint64_t full = (drafted + gamma - 1) / gamma;
-  const std::uint64_t runs = runs_of(emitted, accepted, 1);
-  if (runs < full || runs == 0) return full;
-  if (runs * gamma - drafted > gamma * (gamma + 1) / 2) {
-    throw UsageError(
-        "{}: {} tokens drafted in {} runs of the target, which emitted {:.3g} tokens a run: not {} in each; a log of rounds would say how many",
-        where, drafted, runs, static_cast<double>(emitted - 1) / static_cast<double>(runs), gamma);
-  }
-  return std::max(full, runs * gamma - drafted >= gamma ? runs - 1 : runs);
-}
-
 void add_request(ModelLog& log, const JsonRecord& record, const TotalsKeys& keys, const LogSource& source) {
   const JsonPlace& place = record.place;
   const std::uint64_t accepted = count_in(place.at(keys.accepted));
@@ -59,6 +43,7 @@ void add_request(ModelLog& log, const JsonRecord& record, const TotalsKeys& keys
     rounds = count_in(place.at(rounds_key));
     // The run of the prompt and the one for the last token do not draft.
     check_drafting(place.where, rounds + 1, runs - std::min<std::uint64_t>(runs, 1), accepted);
+    if (emitted > 0) check_emitted(place.where, rounds, drafted, accepted, emitted, 1);
   } else {
     const std::string known =
         runs == 0
@@ -66,20 +51,29 @@ void add_request(ModelLog& log, const JsonRecord& record, const TotalsKeys& keys
             : fmt::format(
                   "{} tokens emitted and {} accepted are {:.3g} tokens a run of the target; these totals do not say",
                   emitted, accepted, static_cast<double>(emitted) / static_cast<double>(runs));
-    rounds = rounds_drafting(place.where, drafted_option(source, known), drafted, accepted, emitted);
+    rounds = rounds_of_request(place.where, drafted_option(source, known), drafted, accepted, emitted);
   }
   log.add_sums(place.where, rounds, drafted, accepted);
 }
 
+/// A record lacks one of its keys only if it is broken.
+RecordKeys totals_keys(const TotalsKeys& keys) {
+  return {keys.accepted, keys.drafted != nullptr ? keys.drafted : keys.rejected};
+}
+
 template <const TotalsKeys& keys>
-std::string not_request_totals(const LogSource& source) {
-  return no_record_with(source, keys.accepted);
+bool is_request_totals(const LogSource& source) {
+  // TensorRT-LLM's newer records have rounds, too, and are read as vLLM's.
+  const std::vector<JsonRecord> records = records_with(source, totals_keys(keys));
+  return std::any_of(records.begin(), records.end(), [](const JsonRecord& record) {
+    return !record.place.has("acceptance_histogram") && !record.place.has("num_spec_steps");
+  });
 }
 
 template <const TotalsKeys& keys>
 ModelLogs read_request_totals(const LogSource& source) {
   ModelLogs logs;
-  for (const JsonRecord& record : records_with(source, keys.accepted))
+  for (const JsonRecord& record : records_with(source, totals_keys(keys)))
     add_request(logs[record.model], record, keys, source);
   return logs;
 }
@@ -94,7 +88,7 @@ LogFormat llama_server_response_log_format() {
       "{\"timings\": {\"predicted_n\": 111, \"draft_kind\": \"mtp\", \"draft_rounds\": 30, \"draft_n\": 90, "
       "\"draft_n_accepted\": 81}}\n",
       "https://github.com/ggml-org/llama.cpp/pull/12603",
-      not_request_totals<llama_keys>,
+      is_request_totals<llama_keys>,
       read_request_totals<llama_keys>};
 }
 
@@ -105,7 +99,7 @@ LogFormat tensorrt_request_log_format() {
           "{\"request_perf_metrics\": {\"speculative_decoding\": {\"acceptance_rate\": 0.6, "
           "\"total_accepted_draft_tokens\": 18, \"total_draft_tokens\": 30}}}\n",
           "https://github.com/NVIDIA/TensorRT-LLM/pull/17082",
-          not_request_totals<tensorrt_keys>,
+          is_request_totals<tensorrt_keys>,
           read_request_totals<tensorrt_keys>};
 }
 
@@ -116,7 +110,7 @@ LogFormat lm_studio_log_format() {
           "{\"stats\": {\"predictedTokensCount\": 61, \"totalDraftTokensCount\": 95, "
           "\"acceptedDraftTokensCount\": 40}}\n",
           "https://lmstudio.ai/docs/app/advanced/speculative-decoding",
-          not_request_totals<lm_studio_keys>,
+          is_request_totals<lm_studio_keys>,
           read_request_totals<lm_studio_keys>};
 }
 
@@ -128,7 +122,7 @@ LogFormat lm_studio_rest_log_format() {
       "{\"model\": \"m\", \"usage\": {\"completion_tokens\": 61}, \"stats\": {\"total_draft_tokens_count\": 95, "
       "\"accepted_draft_tokens_count\": 40}}\n",
       "https://lmstudio.ai/docs/app/api/endpoints/rest",
-      not_request_totals<lm_studio_rest_keys>,
+      is_request_totals<lm_studio_rest_keys>,
       read_request_totals<lm_studio_rest_keys>};
 }
 
@@ -138,7 +132,7 @@ LogFormat exllama_log_format() {
           "Last results of the generator's jobs, written as JSON; need --drafted.",
           "{\"new_tokens\": 61, \"accepted_draft_tokens\": 40, \"rejected_draft_tokens\": 55}\n",
           "https://github.com/turboderp-org/exllamav3",
-          not_request_totals<exllama_keys>,
+          is_request_totals<exllama_keys>,
           read_request_totals<exllama_keys>};
 }
 

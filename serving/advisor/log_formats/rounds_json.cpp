@@ -1,4 +1,5 @@
 // Reads one line per round, {"drafted": 5, "accepted": 3} or [5, 3]. Other keys are ignored.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/json_io.hpp"
@@ -15,17 +16,15 @@ bool is_round(const Json& value) {
   return value.is_object() && value.contains("drafted") && value.contains("accepted");
 }
 
-std::string not_rounds_json(const LogSource& source) {
+bool is_rounds_json(const LogSource& source) {
   const std::string& first = source.lines().front().text;
   const bool keys =
       first.find("\"drafted\"") != std::string::npos || first.find("\"accepted\"") != std::string::npos;
   const bool pair = first.front() == '[' && first.size() > 1 &&
                     first.find_first_not_of("[]0123456789,.-+ \t") == std::string::npos;
-  if ((first.front() == '{' && keys) || pair) return "";
-  for (const JsonDocument& document : source.documents()) {
-    if (is_round(document.value)) return "";
-  }
-  return "its first line is neither {\"drafted\": 5, \"accepted\": 3} nor [5, 3]";
+  return (first.front() == '{' && keys) || pair ||
+         std::any_of(source.documents().begin(), source.documents().end(),
+                     [](const JsonDocument& document) { return is_round(document.value); });
 }
 
 ModelLogs read_rounds_json(const LogSource& source) {
@@ -53,7 +52,7 @@ LogFormat rounds_json_log_format() {
           "A line of JSON for each round, {\"drafted\": 5, \"accepted\": 3} or [5, 3].",
           "{\"drafted\": 5, \"accepted\": 3}\n[5, 0]\n",
           "",
-          not_rounds_json,
+          is_rounds_json,
           read_rounds_json};
 }
 

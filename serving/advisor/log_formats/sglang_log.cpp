@@ -17,11 +17,21 @@ constexpr std::string_view bench_title = "Serving Benchmark Result";
 constexpr std::string_view info_labels[] = {"\"avg_spec_accept_length\"",
                                             "Accept length:", "\"accept_length\""};
 
+/// Returns the means after each occurrence of the label; those of ranks that did not draft are null.
+std::vector<double> means_in(const std::string& line, std::string_view label) {
+  std::vector<double> means;
+  for (auto at = line.find(label); at != std::string::npos; at = line.find(label, at + 1)) {
+    if (const auto length = number_after(line.substr(at), label)) means.push_back(*length);
+  }
+  return means;
+}
+
 /// Returns the label of means in server_info or a benchmark; empty if the file has none.
 std::string_view info_label(const LogSource& source) {
   for (const std::string_view label : info_labels) {
     for (const TextLine& line : source.lines()) {
-      if (number_after(line.text, label) && (label.back() == '"' || source.has(bench_title))) return label;
+      if (!means_in(line.text, label).empty() && (label.back() == '"' || source.has(bench_title)))
+        return label;
     }
   }
   return {};
@@ -33,9 +43,9 @@ class SglangDrafts {
  public:
   /// Throws UsageError if the line has other arguments than those before.
   void read(const TextLine& line) {
-    read(steps_, line, "speculative_num_steps");
-    read(branches_, line, "speculative_eagle_topk");
-    read(nodes_, line, "speculative_num_draft_tokens");
+    read(steps_, line, "speculative_num_steps", "speculative-num-steps");
+    read(branches_, line, "speculative_eagle_topk", "speculative-eagle-topk");
+    read(nodes_, line, "speculative_num_draft_tokens", "speculative-num-draft-tokens");
   }
 
   /// Returns the drafted tokens per round. Throws UsageError for trees, whose mean length says how deep they
@@ -53,12 +63,15 @@ class SglangDrafts {
     }
     // The nodes of a chain are its drafted tokens and the token before them.
     const auto known = nodes_.value_or(0) > 1 ? std::optional(*nodes_ - 1) : steps_;
-    if (known && *known > 0 && !source.drafted()) return *known;
+    if (known && *known > 0) return *known;
     return drafted_option(source, "means without the server's arguments do not say");
   }
 
  private:
-  static void read(std::optional<std::uint64_t>& known, const TextLine& line, std::string_view argument) {
+  /// The option of the command line has hyphens.
+  static void read(std::optional<std::uint64_t>& known, const TextLine& line, std::string_view argument,
+                   std::string_view option) {
+    if (!number_after(line.text, argument)) argument = option;
     if (!number_after(line.text, argument)) return;
     const std::uint64_t value = checked_draft(line.where, count_after(line, argument));
     if (known && *known != value)
@@ -117,11 +130,12 @@ ModelLogs read_sglang_info(const LogSource& source) {
   const std::string_view label = info_label(source);
   for (const TextLine& line : source.lines()) {
     means.drafts.read(line);
-    // Each data-parallel rank has a mean.
-    for (auto at = line.text.find(label); at != std::string::npos; at = line.text.find(label, at + 1)) {
-      if (const auto length = number_after(line.text.substr(at), label)) means.add(line, *length, 1);
-    }
+    for (const double length : means_in(line.text, label)) means.add(line, length, 1);
   }
+  if (means.log.weights.size() > 1)
+    means.log.warnings.push_back(fmt::format(
+        "The mean is of {} ranks, or reports, of equal weight: the file does not say how many rounds each had",
+        means.log.weights.size()));
   return std::move(means).finish(source);
 }
 
@@ -136,10 +150,7 @@ LogFormat sglang_log_log_format() {
       "[2026-11-02 10:00:10 TP0] Decode batch, #running-req: 8, #token: 4096, token usage: 0.11, accept len: "
       "2.40, accept rate: 0.47, cuda graph: True, gen throughput (token/s): 2520.18, #queue-req: 0\n",
       "https://docs.sglang.io/docs/advanced_features/speculative_decoding",
-      [](const LogSource& source) -> std::string {
-        if (source.has(sglang_length) && source.has(decode_batch)) return "";
-        return fmt::format("has no line \"{}\" with \"{}\"", decode_batch, sglang_length);
-      },
+      [](const LogSource& source) { return source.has(sglang_length) && source.has(decode_batch); },
       read_sglang_log};
 }
 
@@ -151,9 +162,7 @@ LogFormat sglang_info_log_format() {
       "{\"speculative_num_steps\": 3, \"speculative_eagle_topk\": 1, \"speculative_num_draft_tokens\": 4, "
       "\"internal_states\": [{\"avg_spec_accept_length\": 2.4}]}\n",
       "https://docs.sglang.io/advanced_features/speculative_decoding.html",
-      [](const LogSource& source) -> std::string {
-        return info_label(source).empty() ? "has no mean \"avg_spec_accept_length\"" : "";
-      },
+      [](const LogSource& source) { return !info_label(source).empty(); },
       read_sglang_info};
 }
 

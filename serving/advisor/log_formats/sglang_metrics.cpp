@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::string_view sglang_verifications = "sglang:spec_verify_calls";
 
-std::string not_sglang_metrics(const LogSource& source) {
-  if (!source.has("sglang:")) return "has no sample of sglang:";
-  return no_sample(source, sglang_verifications);
-}
-
 struct SglangCounters {
   std::uint64_t rounds = 0;
   std::uint64_t emitted = 0;
@@ -40,9 +35,8 @@ ModelLogs read_sglang_metrics(const LogSource& source) {
                        counters.emitted, counters.rounds);
     }
     const std::uint64_t gamma =
-        counters.steps && !source.drafted()
-            ? *counters.steps
-            : drafted_option(source, "without sglang:spec_num_steps the page does not say");
+        counters.steps ? *counters.steps
+                       : drafted_option(source, "without sglang:spec_num_steps the page does not say");
     logs[model].add_sums(source.name(), counters.rounds, counters.rounds * gamma,
                          counters.emitted - counters.rounds);
   }
@@ -60,7 +54,7 @@ LogFormat sglang_metrics_log_format() {
       "sglang:generation_tokens_total{model_name=\"m\"} 106.0\n"
       "sglang:spec_num_steps{model_name=\"m\"} 5.0\n",
       "https://docs.sglang.io/references/production_metrics.html",
-      not_sglang_metrics,
+      [](const LogSource& source) { return has_sample(source, sglang_verifications); },
       read_sglang_metrics};
 }
 

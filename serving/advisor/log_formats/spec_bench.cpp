@@ -17,7 +17,7 @@ constexpr std::string_view trees_unsaid = "do not say whether drafts were trees,
 ModelLogs read_spec_bench(const LogSource& source) {
   ModelLogs logs;
   const std::uint64_t gamma = drafted_option(source, fmt::format("accept_lengths {}", trees_unsaid));
-  for (const auto& [place, model, usage] : records_with(source, lengths_key, "model_id")) {
+  for (const auto& [place, model, usage] : records_with(source, {lengths_key}, "model_id")) {
     const JsonPlace list = place.at(lengths_key);
     const std::vector<std::uint64_t> lengths = counts_in(list);
     for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -37,7 +37,7 @@ ModelLogs read_eagle_answers(const LogSource& source) {
   };
   std::vector<Turn> turns;
   Turn all{};
-  for (const JsonRecord& record : records_with(source, steps_key, "model_id")) {
+  for (const JsonRecord& record : records_with(source, {steps_key}, "model_id")) {
     const std::vector<std::uint64_t> last_steps = counts_in(record.place.at(steps_key));
     const JsonPlace list = record.place.at("new_tokens");
     const std::vector<std::uint64_t> emitted = counts_in(list);
@@ -70,7 +70,7 @@ LogFormat spec_bench_log_format() {
           "{\"question_id\": 81, \"model_id\": \"m\", \"choices\": [{\"index\": 0, \"new_tokens\": [9], "
           "\"accept_lengths\": [3, 1, 4, 1]}]}\n",
           "https://github.com/hemingkx/Spec-Bench",
-          [](const LogSource& source) { return no_record_with(source, lengths_key); },
+          [](const LogSource& source) { return has_record_with(source, {lengths_key}); },
           read_spec_bench};
 }
 
@@ -81,7 +81,7 @@ LogFormat eagle_answers_log_format() {
           "{\"question_id\": 81, \"model_id\": \"m\", \"choices\": [{\"index\": 0, \"turns\": [\"\"], "
           "\"idxs\": [9], \"new_tokens\": [31], \"wall_time\": [0.8]}]}\n",
           "https://github.com/SafeAILab/EAGLE",
-          [](const LogSource& source) { return no_record_with(source, steps_key); },
+          [](const LogSource& source) { return has_record_with(source, {steps_key}); },
           read_eagle_answers};
 }
 

@@ -21,10 +21,12 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
   };
   std::vector<Iteration> iterations;
   bool alone = true;
-  for (const auto& [place, model, usage] : records_with(source, requests_key)) {
+  for (const auto& [place, model, usage] : records_with(source, {requests_key})) {
     const Iteration one{place.where, count_in(place.at(requests_key)), count_in(place.at("numDraftTokens")),
                         count_in(place.at("numAcceptedTokens"))};
     if (one.requests == 0) continue;
+    check_stated(place, {{"acceptanceLength",
+                          1 + static_cast<double>(one.accepted) / static_cast<double>(one.requests)}});
     alone = alone && one.requests == 1;
     iterations.push_back(one);
   }
@@ -41,7 +43,7 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
     }
   }
   std::uint64_t runs = 0;
-  for (const JsonRecord& record : records_with(source, batch_key)) {
+  for (const JsonRecord& record : records_with(source, {batch_key})) {
     const JsonPlace batch = record.place.at(batch_key);
     if (batch.has("numGenRequests")) runs += count_in(batch.at("numGenRequests"));
   }
@@ -59,7 +61,7 @@ LogFormat tensorrt_iterations_log_format() {
       "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
       "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, \"draftOverhead\": 0.2}}]\n",
       "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
-      [](const LogSource& source) { return no_record_with(source, requests_key); },
+      [](const LogSource& source) { return has_record_with(source, {requests_key}); },
       read_tensorrt_iterations};
 }
 

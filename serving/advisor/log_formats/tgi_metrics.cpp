@@ -52,7 +52,7 @@ LogFormat tgi_metrics_log_format() {
       "tgi_request_skipped_tokens_bucket{le=\"+Inf\"} 9\ntgi_request_skipped_tokens_sum 10\n"
       "tgi_request_skipped_tokens_count 9\n",
       "https://huggingface.co/docs/text-generation-inference/reference/metrics",
-      [](const LogSource& source) { return no_sample(source, tgi_histogram); },
+      [](const LogSource& source) { return has_sample(source, tgi_histogram); },
       read_tgi_metrics};
 }
 

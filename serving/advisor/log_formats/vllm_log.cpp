@@ -14,8 +14,20 @@ constexpr std::string_view vllm_marker = "SpecDecoding metrics:";
 constexpr std::string_view vllm_v0_marker = "Speculative metrics:";
 constexpr std::string_view vllm_rates = "Per-position acceptance rate:";
 
-std::string not_vllm_log(const LogSource& source) {
-  return source.has(vllm_marker) ? "" : fmt::format("has no line with \"{}\"", vllm_marker);
+/// Warns of a count in the line that is not read.
+void warn_of_labels(ModelLog& log, const TextLine& line) {
+  constexpr std::string_view known[] = {
+      "Mean acceptance length", "Accepted", "Drafted", vllm_rates, "Avg Draft acceptance rate",
+      "Draft acceptance rate"};
+  for (const std::string& part :
+       split(line.text.substr(line.text.find(vllm_marker) + vllm_marker.size()), ',')) {
+    // Parts of the rest of the line, such as JSON around it, do not begin with a letter.
+    const bool label =
+        !part.empty() && part[0] >= 'A' && part[0] <= 'Z' && part.find(": ") != std::string::npos;
+    const auto begins = [&](std::string_view name) { return part.starts_with(name); };
+    if (label && std::none_of(std::begin(known), std::end(known), begins))
+      log.warn_unread(fmt::format("{}: \"{}\"", line.where, brief(part)));
+  }
 }
 
 /// Tokens and rounds a second, summed over lines. Lines about all emitted tokens have no line about drafts if
@@ -54,16 +66,24 @@ ModelLogs read_vllm_log(const LogSource& source) {
     // An integer follows the labels of counts; another word follows those of throughput.
     const std::uint64_t accepted = count_after(line, "Accepted:");
     const std::uint64_t drafted = count_after(line, "Drafted:");
+    if (drafted == 0) continue;
+    warn_of_labels(log, line);
     const auto rates_at = line.text.find(vllm_rates);
     if (rates_at == std::string::npos) {
-      const std::uint64_t gamma = drafted_option(source, "lines of early versions do not say");
+      if (!source.drafted())
+        refuse_line(
+            line,
+            "no \"{}\": lines of early versions do not say how many tokens were drafted per round; give --drafted N, or leave out a line that was cut off",
+            vllm_rates);
+      const auto gamma = static_cast<std::uint64_t>(*source.drafted());
       log.add_sums(line.where, (drafted + gamma - 1) / gamma, drafted, accepted);
       continue;
     }
     const auto length = number_after(line.text, "Mean acceptance length:");
     if (!length) refuse_line(line, "no \"Mean acceptance length\"");
     // If the line goes on after the last rate, ", Avg ..." follows and ends the list.
-    const std::vector<double> rates = rates_in(line.text.substr(rates_at + vllm_rates.size()));
+    const std::vector<double> rates =
+        rates_in(line, std::string_view(line.text).substr(rates_at + vllm_rates.size()));
     constexpr double half_of_last_digit = 0.0051;
     add_rounded(log, line.where,
                 {.accepted = accepted,
@@ -87,10 +107,8 @@ struct EmittedTotals {
 };
 
 void add_emitted(ModelLog& log, const EmittedTotals& totals) {
-  if (totals.emitted < totals.rounds)
-    throw UsageError("{}: {} tokens emitted in {} rounds, but each round emits one or more", totals.where,
-                     totals.emitted, totals.rounds);
-  log.add_sums(totals.where, totals.rounds, totals.drafted, totals.emitted - totals.rounds);
+  log.add_sums(totals.where, totals.rounds, totals.drafted,
+               accepted_of(totals.where, totals.emitted, totals.rounds));
 }
 
 ModelLogs read_vllm_v0_log(const LogSource& source) {
@@ -129,7 +147,7 @@ LogFormat vllm_log_log_format() {
       "INFO 11-02 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.25, Accepted "
       "throughput: 0.50 tokens/s, Drafted throughput: 0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft acceptance rate: 62.5%\n",
       "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
-      not_vllm_log,
+      [](const LogSource& source) { return source.has(vllm_marker); },
       read_vllm_log};
 }
 
@@ -143,9 +161,7 @@ LogFormat vllm_v0_log_log_format() {
       "efficiency: 0.600, Number of speculative tokens: 3, Number of accepted tokens: 210, Number of draft tokens: 300, "
       "Number of emitted tokens: 240.\n",
       "https://github.com/vllm-project/vllm/blob/v0.6.0/vllm/spec_decode/metrics.py",
-      [](const LogSource& source) {
-        return source.has(vllm_v0_marker) ? "" : fmt::format("has no line with \"{}\"", vllm_v0_marker);
-      },
+      [](const LogSource& source) { return source.has(vllm_v0_marker); },
       read_vllm_v0_log};
 }
 

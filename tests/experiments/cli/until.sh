@@ -19,13 +19,11 @@ refused() {
 refused check model.json --set check.samples=20000
 refused exact model.json
 refused prove model.json
-refused plan config model.json
 refused record model.json --out record.csv
 without=(--set simulation.until=null)
 expect 0 check model.json --set check.samples=20000 "${without[@]}"
 expect 0 exact model.json "${without[@]}"
 expect 0 prove model.json "${without[@]}"
-expect 0 plan config model.json "${without[@]}"
 expect 0 record model.json --out record.csv "${without[@]}"
 expect 2 run "$source_dir/configs/schedules_iid.json" --set "$until" --out schedules -q
 says err "schedules_iid.json: /simulation/until: is for decode, iid, acceptance, compare"

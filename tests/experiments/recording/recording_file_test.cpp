@@ -246,6 +246,36 @@ TEST_CASE("vLLM: the text's token is known by itself or by prompt_token_ids") {
                  "FILE: /choices/0/prompt_logprobs/0: a log-probability is -9999"));
 }
 
+TEST_CASE("log-probabilities that are all 0 are refused, for the model whose they are") {
+  const auto served = [](const std::string& first, const std::string& second) {
+    return R"({"completion_probabilities": [{"id": 4, "token": "Hi", "logprob": )" + first +
+           R"(}, {"id": 5, "token": "Yo", "logprob": )" + second + "}]}";
+  };
+  CHECK(recording_of(served("0.0", "-1.5"), served("-0.5", "0")).target == std::vector<double>{0, -1.5});
+  CHECK(mentions(file_refusal(served("0.0", "0.0"), served("0", "0")),
+                 "all 2 log-probabilities of the target are 0"));
+  CHECK(mentions(file_refusal(served("0.0", "0.0"), served("-1", "-2")), "of the target are 0"));
+  CHECK(mentions(file_refusal(served("-1", "-2"), served("0.0", "0.0")), "of the draft are 0"));
+  CHECK(mentions(file_refusal(header + "0,0,1,0,-1\n0,1,1,0,-2\n"), "of the target are 0"));
+}
+
+TEST_CASE("candidates of older llama-servers, and streams of TGI") {
+  const std::string old =
+      R"({"completion_probabilities": [{"content": " a", "probs": [{"tok_str": " b", "prob": 0.5}, {"tok_str": " a", "prob": 0.25}]},
+          {"content": " b", "probs": [{"tok_str": " b", "prob": 0.125}]}]})";
+  const std::string stream =
+      "data: {\"index\": 1, \"token\": {\"text\": \" a\", \"logprob\": -1}, \"generated_text\": null}\n\n"
+      "data: {\"index\": 2, \"token\": {\"text\": \" b\", \"logprob\": -2}, \"generated_text\": \" a b\"}\n\n";
+  const Recording one = recording_of(old, stream);
+  CHECK(one.target == std::vector<double>{std::log(0.25), std::log(0.125)});
+  CHECK(one.draft[0] == std::vector<double>{-1, -2});
+  const Recording twice = recording_of(stream + stream, stream + stream);
+  CHECK(twice.sequences.size() == 2);
+  std::string absent = old;
+  absent.replace(absent.find("\" a\", \"prob\": 0.25"), 4, "\" c\"");
+  CHECK(mentions(file_refusal(absent, stream), "/probs: "));
+}
+
 TEST_CASE("OpenAI chat and llama-server, one response a line") {
   const std::string chat =
       R"({"choices": [{"logprobs": {"content": [{"token": "Hi", "logprob": -0.1, "bytes": [72, 105], "top_logprobs": []}]}}]}

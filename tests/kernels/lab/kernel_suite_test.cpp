@@ -98,9 +98,9 @@ TEST_CASE("sizes, formats and alphas are read, or refused with what is allowed")
     CHECK(usage_error_of([&] { parse_alphas(bad); }).find("expected numbers from 0.05 to 0.99") !=
           std::string::npos);
   }
-  CHECK(parse_implementations("--baselines", "all").size() == implementations().size());
-  CHECK(parse_implementations("--baselines", "fused,fused").size() == 1);
-  CHECK(usage_error_of([] { parse_implementations("--baselines", "fusde"); }).find("\"fused\"") !=
+  CHECK(parse_named("--baselines", "all", implementations()).size() == implementations().size());
+  CHECK(parse_named("--baselines", "fused,fused", implementations()).size() == 1);
+  CHECK(usage_error_of([] { parse_named("--baselines", "fusde", implementations()); }).find("\"fused\"") !=
         std::string::npos);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("the sweeps have the sizes that they promise, once each") {
 
 TEST_CASE("a dry run checks every size and method") {
   DryRunOptions options;
-  options.methods = parse_methods("--baselines", "all");
+  options.methods = parse_named("--baselines", "all", bench_methods());
   for (const KernelWorkloadInfo& info : kernel_workloads()) {
     options.sweep.workloads = {info.workload};
     const DryRunReport report = kernel_dry_run(options);
@@ -226,7 +226,7 @@ TEST_CASE("a result as tables and CSV") {
 }
 
 TEST_CASE("what a device cannot run is left out") {
-  const auto all = parse_methods("--baselines", "all");
+  const auto all = parse_named("--baselines", "all", bench_methods());
   CHECK(runnable_on(90, all).size() == all.size());
   const auto older = runnable_on(80, all);
   // Three methods launch clusters: one for chains and two for trees.

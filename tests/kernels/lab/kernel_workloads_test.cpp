@@ -37,7 +37,7 @@ KernelReport invented_workloads() {
   for (const KernelPoint& point : sweep_points(all_workloads("32,26,128256"))) {
     BenchTask task;
     task.shape = point;
-    task.methods = methods_for(point.workload, parse_methods("--baselines", "fused,tree"));
+    task.methods = methods_for(point.workload, parse_named("--baselines", "fused,tree", bench_methods()));
     BenchMeasurement measured;
     for (const BenchMethod& method : task.methods) {
       measured.times.push_back(
@@ -79,7 +79,7 @@ TEST_CASE("workloads are read by name, and each has its own axes") {
 TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes that follow from the tree") {
   DryRunOptions options;
   options.sweep = all_workloads("1,4,32000;256,26,256000");
-  options.methods = parse_methods("--baselines", "fused,tree");
+  options.methods = parse_named("--baselines", "fused,tree", bench_methods());
   const DryRunReport report = kernel_dry_run(options);
   CHECK(report.problems == 0);
   REQUIRE(report.points.size() == 2 * kernel_workloads().size());

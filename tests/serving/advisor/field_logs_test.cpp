@@ -329,6 +329,8 @@ std::vector<RefusedCase> refused_cases() {
       // Totals of a request are no round, and say how many tokens a run of the target emitted.
       {lm_studio(493), {}, {"300 tokens emitted and 175 accepted are 2.4 tokens a run", "--drafted N"}},
       {lm_studio(260), {.drafted = 4}, {"260 tokens drafted in 124 runs", "2.41 tokens a run"}},
+      {lm_studio(493), {.drafted = 3}, {"493 tokens drafted in about 124 runs", "more than 3 in each"}},
+      {sglang_args(3, 1, 4) + decode_lines, {.drafted = 5}, {"--drafted 5", "says itself"}},
       {eagle_answer("[9, 19]", "[24, 51]"), {}, {"75 tokens emitted in 30 steps are 2.5 a run", "trees"}},
       {eagle_answer("[9, 19]", "[9, 51]"), {}, {"/new_tokens/0: 9; expected 10 or more"}},
       {eagle_answer("[9]", "[24, 51]"), {}, {"expected 1 numbers"}},
@@ -347,11 +349,15 @@ std::vector<RefusedCase> refused_cases() {
       {offline_text(4600, "acceptance at token 0: 0.75\nacceptance at token 2: 0.50\n"),
        {},
        {"is not about position 1"}},
-      {serve_text(10, 1058, "Acceptance length: 2.70\n" + serve_counts), {}, {"2.7, but 648", "give 2.62"}},
+      {serve_text(10, 1058, "Acceptance length: 2.70\n" + serve_counts), {}, {"length: is 2.7", "give 2.62"}},
       {early_page(""), {}, {"--drafted N"}},
       {early_page("vllm:generation_tokens_total{model_name=\"m\"} 2000\n"),
        {.drafted = 2},
        {"200 of 1700 runs"}},
+      {R"({"completed": 10, "total_output_tokens": 1058, "spec_decode_num_drafts": 400, "spec_decode_draft_tokens": 1200,
+           "spec_decode_accepted_tokens": 648, "spec_decode_acceptance_length": 2.7})",
+       {},
+       {"log: spec_decode_acceptance_length is 2.7", "give 2.62"}},
       {serve_text(10, 1058, "Drafts: 400\nAccepted tokens: 648\n"), {}, {"no \"Draft tokens:\""}},
       {"SpecDecoding metrics: Draft acceptance rate: 60.0%, Accepted: 360 tokens, Drafted: 600 tokens\n",
        {},
@@ -483,10 +489,197 @@ TEST_CASE("the range of alpha by rounded rates is said, unless it is too small t
   CHECK(acceptance_in(serve_text(10, 1058, serve_counts), "log").warnings.empty());
 }
 
-TEST_CASE("rounds longer than servers draft are questioned") {
-  const AcceptanceFile log = acceptance_in("90,41\n99,53\n77,34\n", "log");
+TEST_CASE(
+    "rounds longer than servers draft are refused as totals, unless --drafted says that they are rounds") {
+  const std::string text = "90,41\n99,53\n77,34\n";
+  for (const LogOptions& options : {LogOptions{}, LogOptions{.drafted = 90}})
+    CHECK(reason_of(text, options).find("drafted 88.67 tokens") != std::string::npos);
+  CHECK(acceptance_in(text, "log", {.drafted = 99}).rounds.size() == 3);
+  CHECK(reason_of("id,d,a\n1,55,40\n2,42,25\n", {.fields = {{"drafted", "d"}, {"accepted", "a"}}})
+            .find("--fields rounds") != std::string::npos);
+}
+
+TEST_CASE("--drafted is refused where emitted tokens contradict it, too small and too large") {
+  // 20 rounds of 4 drafted 80 tokens, accepted 50 and emitted 70, and the prompt's run one.
+  const std::vector<std::string> logs = {
+      R"({"timings": {"predicted_n": 71, "draft_n": 80, "draft_n_accepted": 50}})",
+      R"({"stats": {"predictedTokensCount": 71, "totalDraftTokensCount": 80, "acceptedDraftTokensCount": 50}})",
+      R"({"new_tokens": 71, "accepted_draft_tokens": 50, "rejected_draft_tokens": 30})",
+      "slot print_timing: |  eval time = 10.0 ms / 71 tokens\n"
+      "draft acceptance rate = 0.62500 ( 50 accepted / 80 generated)\n"};
+  for (const std::string& text : logs) {
+    CAPTURE(text);
+    const AcceptanceFile log = acceptance_in(text, "log", {.drafted = 4});
+    REQUIRE(log.means.has_value());
+    CHECK(log.means->rounds == 20);
+    CHECK(log.means->accepted == doctest::Approx(2.5));
+    for (const int wrong : {1, 2, 3}) {
+      const std::string reason = reason_of(text, {.drafted = wrong});
+      CAPTURE(reason);
+      CHECK(reason.find("but 71 were emitted") != std::string::npos);
+    }
+    CHECK(reason_of(text, {.drafted = 8}).find("80 tokens drafted in 20 runs") != std::string::npos);
+  }
+  // More accepted than emitted, whatever --drafted says.
+  for (const int any : {1, 5, 100})
+    CHECK(reason_of(R"({"timings": {"predicted_n": 30, "draft_n": 80, "draft_n_accepted": 50}})",
+                    {.drafted = any})
+              .find("but 30 were emitted") != std::string::npos);
+  CHECK(reason_of(
+            R"({"timings": {"predicted_n": 3, "draft_rounds": 1, "draft_n": 6, "draft_n_accepted": 5}})", {})
+            .find("but 3 were emitted") != std::string::npos);
+}
+
+TEST_CASE("a line without readable rates is refused, and colours and idle lines change nothing") {
+  const std::string begin =
+      "SpecDecoding metrics: Mean acceptance length: 2.40, Accepted: 140 tokens, Drafted: ";
+  const std::string rates = "200 tokens, Per-position acceptance rate: ";
+  const std::string end = ", Avg Draft acceptance rate: 70.0%\n";
+  const std::string line = begin + rates + "0.800, 0.600" + end;
+  CHECK(acceptance_in(line, "log").counts.accepted == std::vector<std::uint64_t>{80, 60});
+  for (const char* broken : {"80.0%, 60.0%", "[0.800, 0.600]", "", "0.800, 60.0%", "nan, nan"}) {
+    CAPTURE(broken);
+    for (const std::string& text : {line + begin + rates + broken + end, begin + rates + broken + end})
+      CHECK(reason_of(text, {}).find("log:" + std::string(text.starts_with(line) ? "2" : "1") +
+                                     ": the rates") == 0);
+  }
+  CHECK(reason_of(line + begin + "200 tokens, Per-position\n", {}).find("log:2: no \"Per-position") == 0);
+  const std::string idle =
+      "SpecDecoding metrics: Mean acceptance length: nan, Accepted: 0 tokens, Drafted: 0 tokens, "
+      "Per-position acceptance rate: , Avg Draft acceptance rate: nan%\n";
+  const std::string coloured = begin + rates + "\x1b[1m0.800\x1b[0m, 0.600" + end;
+  CHECK(acceptance_in(line + idle + coloured, "log").counts.accepted == std::vector<std::uint64_t>{160, 120});
+  const AcceptanceFile more = acceptance_in(begin + rates + "0.800, 0.600, Dropped: 7 tokens" + end, "log");
+  REQUIRE(more.warnings.size() == 1);
+  CHECK(more.warnings[0].find("Dropped: 7 tokens") != std::string::npos);
+}
+
+TEST_CASE("trees of SGLang are refused in responses and by options of the command line") {
+  const auto response = [](const std::string& histogram, int accepted, int drafted) {
+    return fmt::format(
+        R"({{"meta_info": {{"completion_tokens": {}, "spec_verify_ct": 60, "spec_num_correct_drafts": {}, )"
+        R"("spec_num_proposed_drafts": {}, "spec_correct_drafts_histogram": {}}}}})",
+        60 + accepted, accepted, drafted, histogram);
+  };
+  // 60 runs drafted 12 nodes each and accepted 0 to 3: 90 accepted, 2.5 tokens a run.
+  const std::string tree = response("[15, 15, 15, 15]", 90, 720);
+  CHECK(reason_of(tree, {}).find("2.5 tokens were emitted a run") != std::string::npos);
+  CHECK(reason_of(tree, {.drafted = 6}).find("of trees there is no") != std::string::npos);
+  CHECK(acceptance_in(tree, "log", {.drafted = 12}).counts.examined.size() == 12);
+  // A chain of 3 whose rounds accepted two at most: one of them could end there.
+  CHECK(acceptance_in(response("[40, 19, 1]", 21, 180), "log").counts.examined.size() == 3);
+  const std::string options =
+      "+ --speculative-num-steps 4 --speculative-eagle-topk {} --speculative-num-draft-tokens {}\n";
+  CHECK(reason_of(fmt::format(fmt::runtime(options), 8, 32) + decode_lines, {.drafted = 4}).find("trees") !=
+        std::string::npos);
+  CHECK(acceptance_in(fmt::format(fmt::runtime(options), 1, 5) + decode_lines, "log").longest() == 4);
+  CHECK(reason_of(sglang_args(3, 1, 4) + decode_lines, {.drafted = 5}).find("leave it out") !=
+        std::string::npos);
+
+  // Chains of 8 with acceptance 0.6, with 30 rounds each. False alarms are below 0.1; at 0.1 and 400 files
+  // the number of alarms exceeds 60 with probability 0.001.
+  std::mt19937 random(20261129);
+  std::bernoulli_distribution accepts(0.6);
+  int alarms = 0;
+  for (int file = 0; file < 400; ++file) {
+    std::vector<int> histogram;
+    int kept = 0;
+    for (int round = 0; round < 60; ++round) {
+      std::size_t length = 0;
+      while (length < 8 && accepts(random)) ++length;
+      if (histogram.size() <= length) histogram.resize(length + 1);
+      ++histogram[length];
+      kept += static_cast<int>(length);
+    }
+    std::string list;
+    for (const int count : histogram) list += (list.empty() ? "[" : ", ") + std::to_string(count);
+    alarms += reason_of(response(list + "]", kept, 480), {}).empty() ? 0 : 1;
+  }
+  CHECK(alarms <= 60);
+}
+
+TEST_CASE("every record counts, and counts that contradict a record's others are refused with both numbers") {
+  const auto vllm = [](const std::string& more) {
+    return "{\"metrics\": {\"speculative_decoding\": {\"num_draft_tokens\": 60" + more + "}}}\n";
+  };
+  const std::string sums = ", \"num_spec_steps\": 20, \"num_accepted_draft_tokens\": 24";
+  const std::string histogram = ", \"acceptance_histogram\": [8, 4, 4, 4]";
+  CHECK(acceptance_in(vllm(histogram + sums), "log").counts.accepted == std::vector<std::uint64_t>{12, 8, 4});
+  for (const std::string& without : {vllm(sums), vllm(sums + ", \"acceptance_histogram\": null")}) {
+    const AcceptanceFile both = acceptance_in(vllm(histogram + sums) + without, "log");
+    REQUIRE(both.means.has_value());
+    CHECK(both.means->rounds == 40);
+    CHECK(both.means->accepted == doctest::Approx(1.2));
+  }
+  const std::string trtllm =
+      R"({"choices": [{"speculative_decoding": {"total_accepted_draft_tokens": 24, "total_draft_tokens": 60,
+          "num_spec_steps": 20, "acceptance_histogram": [8, 4, 4, 4]}}]})";
+  CHECK(acceptance_in(trtllm, "log").counts.rounds == 20);
+  CHECK(acceptance_in(vllm(histogram + ", \"num_tree_nodes\": 64"), "log").warnings.size() == 1);
+  const std::string page =
+      "llamacpp:spec_decode_num_drafts_total 20\nllamacpp:spec_decode_num_draft_tokens_total 40\n"
+      "llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position=\"0\"} 15\n"
+      "llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 9\n"
+      "llamacpp:spec_decode_num_accepted_tokens_total ";
+  CHECK(acceptance_in(page + "24\n", "log").counts.rounds == 20);
+  const auto sglang = [](const std::string& more) {
+    return "{\"meta_info\": {\"spec_correct_drafts_histogram\": [8, 4, 4, 4]" + more + "}}\n";
+  };
+  const auto iteration = [](const char* length) {
+    return fmt::format(
+        R"([{{"specDecodingStats": {{"numDraftTokens": 12, "numAcceptedTokens": 6, "numRequestsWithDraftTokens": 4, "acceptanceLength": {}}}}}])",
+        length);
+  };
+  CHECK(acceptance_in(iteration("2.5"), "log").means->accepted == doctest::Approx(1.5));
+  const std::vector<RefusedCase> cases = {
+      {vllm(histogram + ", \"num_spec_steps\": 200"), {}, {"num_spec_steps is 200", "give 20"}},
+      {vllm(histogram + ", \"num_accepted_draft_tokens\": 42"), {}, {"is 42", "give 24"}},
+      {vllm(histogram + ", \"mean_acceptance_length\": 3.1"), {}, {"is 3.1", "give 2.2"}},
+      {vllm(", \"num_accepted_draft_tokens\": 24" + histogram) + vllm(", \"num_spec_steps\": 20"),
+       {},
+       {"num_accepted_draft_tokens: missing"}},
+      {sglang(", \"spec_verify_ct\": 200"), {}, {"spec_verify_ct is 200", "give 20"}},
+      {sglang(", \"spec_verify_ct\": 20, \"spec_num_correct_drafts\": 42"), {}, {"is 42", "give 24"}},
+      {sglang(", \"spec_verify_ct\": 20, \"spec_accept_length\": 3.1"), {}, {"is 3.1", "give 2.2"}},
+      {sglang(", \"spec_verify_ct\": 20, \"completion_tokens\": 30"), {}, {"but 30 were emitted"}},
+      {sglang(", \"spec_verify_ct\": 20") + sglang(""), {}, {"spec_verify_ct: missing"}},
+      {iteration("3.5"), {}, {"acceptanceLength is 3.5", "give 2.5"}},
+      {page + "42\n", {}, {"is 42", "give 24"}},
+      {page + "24\n" + page + "24\n", {}, {"log:6: ", "came before, at log:1", "--since"}},
+      {"draft acceptance rate = 0.40000 ( 50 accepted / 80 generated)\n",
+       {.drafted = 4},
+       {"is 0.4", "0.625"}},
+  };
+  for (const RefusedCase& one : cases) {
+    CAPTURE(one.text);
+    const std::string reason = reason_of(one.text, one.options);
+    CAPTURE(reason);
+    for (const std::string& word : one.words) CHECK(reason.find(word) != std::string::npos);
+  }
+}
+
+TEST_CASE("a drafter is chosen before it is judged, and means of ranks without drafts are passed over") {
+  const std::string log =
+      "statistics first: #calls(b,g,a) = 3 200 0, #gen drafts = 0, #gen tokens = 0, #acc tokens = 0\n"
+      "statistics second: #calls(b,g,a) = 3 200 4, #gen drafts = 4, #gen tokens = 160, #acc tokens = 40\n"
+      "statistics third: #calls(b,g,a) = 3 196 196, #gen drafts = 196, #gen tokens = 392, #acc tokens = 294\n";
+  CHECK(acceptance_in(log, "log", {.model = "third"}).means->accepted == doctest::Approx(1.5));
+  CHECK(reason_of(log, {.model = "second"}).find("4 of 200 runs") != std::string::npos);
+  CHECK(reason_of(log, {}).find("--model third") != std::string::npos);
+  const AcceptanceFile ranks = acceptance_in(
+      R"({"speculative_num_steps": 3, "internal_states": [{"avg_spec_accept_length": null}, {"avg_spec_accept_length": 2.2}, {"avg_spec_accept_length": 2.8}]})",
+      "log");
+  REQUIRE(ranks.means.has_value());
+  CHECK(ranks.means->accepted == doctest::Approx(1.5));
+  CHECK(ranks.warnings.size() == 1);
+}
+
+TEST_CASE("means of rounds of several lengths say how far alpha is open") {
+  // 20 rounds drafted 50 and accepted 40. 1 to 10 of them had a rejection: 40 / 41 and 40 / 50.
+  const AcceptanceFile log = acceptance_in("n_predict = 60\nn_drafted = 50\nn_accept = 40\n", "log");
   REQUIRE(log.warnings.size() == 1);
-  CHECK(log.warnings[0].find("drafted 89 tokens") != std::string::npos);
+  CHECK(log.warnings[0].find("between 0.8 and 0.9756") != std::string::npos);
+  CHECK(acceptance_in("n_predict = 60\nn_drafted = 60\nn_accept = 40\n", "log").warnings.empty());
 }
 
 TEST_CASE("one line of another format in a log is refused, or changes nothing") {

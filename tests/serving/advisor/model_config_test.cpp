@@ -654,13 +654,13 @@ TEST_CASE("hybrids by hand: layers, matrices and states") {
 }
 
 TEST_CASE("the index beside a config.json gives the bytes of all weights, and a difference is said") {
+  const double counted = 2 * parameters(small_model({}));
   const ModelFolder folder(small_config({}).dump());
   const auto with = [&](double bytes) {
     std::ofstream(folder.path() + "/model.safetensors.index.json")
         << Json{{"metadata", {{"total_size", bytes}}}, {"weight_map", Json::object()}};
     return model_from_config(folder.path());
   };
-  const double counted = 2 * parameters(small_model({}));
   const auto notes = [](const Transformer& model) {
     std::vector<std::string> sentences;
     append_notes({RooflineCost{Machine{}, model}, ConstantCost{1}}, sentences);

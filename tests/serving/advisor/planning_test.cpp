@@ -281,8 +281,10 @@ TEST_CASE("drafters are ranked by expected speedup") {
 }
 
 TEST_CASE("unknown names are answered with the nearest") {
-  CHECK_THROWS_WITH_AS(device_named("h100-sxn", "/device"),
-                       "unknown device \"h100-sxn\"; did you mean \"h100-sxm\"?", ConfigError);
+  CHECK_THROWS_WITH_AS(
+      device_named("h100-sxn", "/device"),
+      "unknown device \"h100-sxn\" (or give a .json file with its numbers); did you mean \"h100-sxm\"?",
+      ConfigError);
   CHECK_THROWS_WITH_AS(
       model_named("lama-3.1-70b", "/target"),
       "unknown model \"lama-3.1-70b\" (or give the path of a config.json); did you mean \"llama-3.1-70b\"?",

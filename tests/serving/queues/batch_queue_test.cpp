@@ -1,10 +1,12 @@
-// Compares the exact solution of a small queue with a simulation of the same queue.
-#include "serving/queues/batch_queue.hpp"
+// Compares the exact solution of a small queue with a simulation of the same queue, and policies with the
+// least mean latency that any table of gammas has.
+#include "tests/serving/queues/batch_queue.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
+#include "serving/queues/step_time.hpp"
 #include "serving/server/serving.hpp"
 #include "tests/bounds.hpp"
 
@@ -69,8 +71,15 @@ TEST_CASE("the mean latency of a solved queue is the simulated one") {
   }
 }
 
-TEST_CASE(
-    "no table of constant gamma has a lower latency than the optimum, and the optimum drafts less under load") {
+/// Returns the table of gammas by decoding requests; the last also holds beyond.
+GammaByState by_batch(const BatchQueue& queue, const std::vector<std::uint32_t>& gammas) {
+  GammaByState table = constant_gamma(queue, 0);
+  for (std::size_t decoding = 1; decoding < table.size(); ++decoding)
+    table[decoding].assign(queue.max_waiting + 1, gammas[std::min(decoding, gammas.size()) - 1]);
+  return table;
+}
+
+TEST_CASE("no table has a lower latency than the optimum, which drafts less under load") {
   for (const double rate : {10.0, 40.0, 60.0}) {
     CAPTURE(rate);
     const BatchQueue queue = small_queue(rate);
@@ -78,9 +87,43 @@ TEST_CASE(
     for (std::uint32_t gamma = 0; gamma <= queue.max_gamma; ++gamma)
       CHECK(evaluate(queue, constant_gamma(queue, gamma)).latency_ms >= best.latency_ms * (1 - 1e-9));
     CHECK(best.gamma[1][0] >= best.gamma[4][0]);
-    const Mean found = simulated_latency(queue, GammaByStateTable{best.gamma});
-    CHECK(std::abs(found.mean - best.latency_ms) < 11.3 * found.error);
   }
+}
+
+/// Returns the server of configs/serving/policies.json.
+BatchQueue served_queue(double per_second) {
+  return {.arrivals_per_ms = per_second / 1000,
+          .batch = 8,
+          .prompt = 100,
+          .mean_output = 64,
+          .max_gamma = 6,
+          .survival = iid_law(0.75).survival,
+          .time = step_time(LinearStep{.step = 6, .position = 0.7, .prompt_token = 0.02, .draft_run = 0.4}),
+          .max_waiting = 60};
+}
+
+TEST_CASE("a table by batch has the exact latency, and goodput comes near the optimum") {
+  BatchQueue queue = small_queue(40);
+  const double exact = evaluate(queue, by_batch(queue, {3, 2, 1})).latency_ms;
+  const Mean table = simulated_latency(queue, GammaTable{{{1, 0, 3}, {2, 0, 2}, {4, 0, 1}}});
+  CHECK(std::abs(table.mean - exact) < 11.3 * table.error);
+  CHECK(exact >= min_latency(queue).latency_ms);
+  queue = served_queue(5);
+  const double best = min_latency(queue).latency_ms;
+  const Mean goodput = simulated_latency(queue, GoodputGamma{.most = 6, .time = queue.time});
+  CHECK(goodput.mean > best - 11.3 * goodput.error);
+  CHECK(goodput.mean < 1.03 * best);
+}
+
+TEST_CASE("the percentages above the optimum in docs/serving.md are those of configs/serving/policies.json") {
+  const BatchQueue queue = served_queue(3);
+  const double best = min_latency(queue).latency_ms;
+  const auto above = [&](const std::vector<std::uint32_t>& gammas) {
+    return 100 * (evaluate(queue, by_batch(queue, gammas)).latency_ms / best - 1);
+  };
+  CHECK(std::abs(above({0}) - 64) < 0.6);
+  CHECK(std::abs(above({6}) - 19) < 0.6);
+  CHECK(std::abs(above({4, 3, 2, 2, 2, 2, 1}) - 0.2) < 0.06);
 }
 
 TEST_CASE("a batch of one that is never full is M/G/1") {

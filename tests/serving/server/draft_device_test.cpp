@@ -38,20 +38,22 @@ TEST_CASE("the likeliest outcomes are those of the largest products") {
   const std::vector<double> ranks{0.6, 0.2, 0.1, 0.03};
   const RoundLaw law = iid_law(0.7);
   std::vector<double> products;
+  std::vector<double> accepted;
   for (std::uint32_t k = 0; k <= gamma; ++k) {
-    const double accepted = (k == 0 ? 1 : law.survival[k - 1]) - (k == gamma ? 0 : law.survival[k]);
-    for (const double rank : ranks) products.push_back(accepted * rank);
+    accepted.push_back((k == 0 ? 1 : law.survival[k - 1]) - (k == gamma ? 0 : law.survival[k]));
+    for (const double rank : ranks) products.push_back(accepted[k] * rank);
   }
   std::sort(products.begin(), products.end(), std::greater<>());
   for (const std::uint32_t outcomes : {1U, 5U, 12U, 20U, 100U}) {
     CAPTURE(outcomes);
     const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(outcomes, products.size()));
-    CHECK(mean_hit(law, likeliest_hits(law, ranks, outcomes, gamma), gamma) ==
+    const std::vector<double> hit = likeliest_hits(law, ranks, outcomes, gamma)[gamma];
+    CHECK(std::inner_product(accepted.begin(), accepted.end(), hit.begin(), 0.0) ==
           doctest::Approx(std::accumulate(products.begin(), products.begin() + count, 0.0)));
   }
   // In a round without drafts, 0 is the only number of accepted tokens.
   CHECK(likeliest_hits(law, ranks, 2, gamma)[0][0] == doctest::Approx(0.8));
-  CHECK(mean_hit(law, equal_hits(0.3, gamma), 2) == doctest::Approx(0.3));
+  CHECK(equal_hits(0.3, gamma)[2] == std::vector<double>(3, 0.3));
 }
 
 TEST_CASE("certain outcomes take no time of the target, and impossible ones all of it") {

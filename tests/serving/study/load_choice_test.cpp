@@ -154,7 +154,9 @@ std::vector<std::string> disagreements(const LoadPlan& plan) {
     if (servers != 4) found.push_back(fmt::format("{} settings for {}", servers, purpose));
   }
   if (plan.settings.size() != 4 * plan.recommended.size()) found.emplace_back("settings of no advice");
-  if (headline.find("witch") != std::string::npos) found.emplace_back("the headline switches");
+  if (headline.find("Only the rate binds") != std::string::npos &&
+      headline.find("overloaded") != std::string::npos)
+    found.emplace_back("only the rate binds, and it overloads the server");
   return found;
 }
 

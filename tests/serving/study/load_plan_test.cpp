@@ -85,8 +85,7 @@ TEST_CASE("every policy of a plan is one that an engine can run") {
   // The clairvoyant looks one step ahead only and counts the time of prompts for its drafts. It is therefore
   // no bound, and no policy to compare.
   const LoadQuestion question = small_question();
-  for (const LoadCandidate& one :
-       load_candidates(question, batch_table(question, 70), context_tables(question, 70)))
+  for (const LoadCandidate& one : load_candidates(question, batch_table(question, 70)))
     CHECK(one.policy.name() != "clairvoyant");
 }
 
@@ -94,7 +93,7 @@ TEST_CASE("plans of neighbouring seeds share no run") {
   LoadQuestion question = small_question();
   question.rates = {20};
   question.server.runs = 2;
-  const LoadCandidate plain = load_candidates(question, batch_table(question, 70), {}).front();
+  const LoadCandidate plain = load_candidates(question, batch_table(question, 70)).front();
   std::set<double> latencies;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     double sum = 0;
@@ -227,9 +226,8 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
   CHECK_FALSE(none.policies.front().highest);
 }
 
-TEST_CASE("the table by batch and context has the best gamma of each context") {
+TEST_CASE("the table by batch has the best gamma for the mean context") {
   LoadQuestion question = small_question();
-  CHECK(plan_load(question, {})->context_tables.empty());  // these costs do not depend on contexts
   const auto named = [](const auto& presets, const std::string& name) {
     return *std::find_if(presets.begin(), presets.end(), [&](const auto& one) { return one.name == name; });
   };
@@ -247,19 +245,9 @@ TEST_CASE("the table by batch and context has the best gamma of each context") {
   question.server.settle = 2;
   question.server.settle_after = 1;
   question.server.runs = 2;
-  const LoadPlan plan = *plan_load(question, {});
-  REQUIRE(plan.context_tables.size() > 1);
-  constexpr double mean = 500 + 254 / 2.0;
-  const std::vector<double> tokens = iid_tokens(0.6, question.max_gamma);
-  for (const double share : {.25, .5, 1., 2., 4.}) {
-    CAPTURE(share);
-    const auto wanted = gamma_by_batch(tokens, question.costs, share * mean, 256);
-    const auto found = std::find_if(
-        plan.context_tables.begin(), plan.context_tables.end(),
-        [&](const ContextTable& one) { return one.context == 0 || share * mean <= one.context; });
-    REQUIRE(found != plan.context_tables.end());
-    REQUIRE(found->rows.size() == wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(found->rows[i].same_row(wanted[i]));
-  }
-  CHECK(plan.context_tables.back().context == 0);
+  const std::vector<BatchRange> table = plan_load(question, {})->table;
+  const auto wanted =
+      gamma_by_batch(iid_tokens(0.6, question.max_gamma), question.costs, 500 + 254 / 2.0, 256);
+  REQUIRE(table.size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(table[i].same_row(wanted[i]));
 }

@@ -1,4 +1,4 @@
-#include "serving/queues/batch_queue.hpp"
+#include "tests/serving/queues/batch_queue.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>

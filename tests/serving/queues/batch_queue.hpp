@@ -1,5 +1,6 @@
-// A batching server that is small enough to solve exactly: its mean latency under a table of gammas, and the
-// table with the least latency, by a semi-Markov decision process (Puterman 1994, chapter 11).
+// A batching server that is small enough to solve exactly, beside which the simulated server and its policies
+// are tested: its mean latency under a table of gammas, and the table with the least latency, by a
+// semi-Markov decision process (Puterman 1994, chapter 11).
 #pragma once
 
 #include <cstdint>
