@@ -129,10 +129,6 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
   if (const int width = keys.dimension({"word_embed_proj_dim"}).value_or(model.hidden); width != model.hidden)
     keys.refuse("word_embed_proj_dim",
                 fmt::format("{} beside /hidden_size {}; {}", width, model.hidden, way_out));
-  for (const auto& [key, has] :
-       {std::pair{"use_gated_activation", model.gated}, {"use_embedding_sharing", model.tied}}) {
-    if (keys.flag(key, has) != has) keys.refuse(key, fmt::format("{}; {}", !has, way_out));
-  }
 }
 
 /// Adds modules for multi-token prediction. The keys are those of DeepSeek-V3, GLM-4.5 and MiMo; of Qwen3.5;
@@ -206,6 +202,10 @@ Transformer model_from_json(const Json& whole, const std::string& file, const Qu
   const ModelFamily family = known != nullptr ? *known : ModelFamily{};
   add_sizes(model, keys, outer, family);
   if (known == nullptr) add_unknown(model, keys, head != HeadKind::none);
+  for (const auto& [key, has] :
+       {std::pair{"use_gated_activation", model.gated}, {"use_embedding_sharing", model.tied}}) {
+    if (keys.flag(key, has) != has) keys.refuse(key, fmt::format("{}; {}", !has, way_out));
+  }
   add_modules(model, keys);
   add_experts(model, keys, family);
   add_mixers(model, keys, family, (head == HeadKind::eagle3 ? 2 : 1) * model.hidden);

@@ -13,7 +13,8 @@ namespace speclab {
 /// Returns the text without blanks, tabs and carriage returns at either end.
 std::string trimmed(std::string_view text);
 
-/// Returns the words between separators, trimmed; a single empty word for an empty text.
+/// Returns the words between separators, trimmed; a single empty word for an empty text. A word in quotation
+/// marks is returned without them and may contain separators.
 std::vector<std::string> split(std::string_view text, char separator);
 
 /// Returns the whole text, trimmed, as a finite number; empty if it is not one.
