@@ -57,8 +57,9 @@ ReadPart read_part(const std::string& file, const std::string& column, const Nam
                    format);
 }
 
-/// Throws UsageError if all log-probabilities are 0: some servers write that where they have none, and a plan
-/// from them would promise that every draft is accepted.
+/// Throws UsageError if all log-probabilities in a server's answers are 0: some write that where they have
+/// none, and a plan from them would promise that every draft is accepted. In a file with the columns of both
+/// models 0 means greedy decoding.
 void refuse_zeros(const Recording& recording, const std::string& target, const std::string& draft) {
   const auto check = [](const std::vector<double>& logs, const std::string& file, const char* model) {
     if (logs.empty() || std::any_of(logs.begin(), logs.end(), [](double log) { return log != 0; })) return;
@@ -67,18 +68,14 @@ void refuse_zeros(const Recording& recording, const std::string& target, const s
         file, logs.size(), model);
   };
   check(recording.target, target, "target");
-  for (const std::vector<double>& logs : recording.draft)
-    check(logs, draft.empty() ? target : draft, "draft");
+  for (const std::vector<double>& logs : recording.draft) check(logs, draft, "draft");
 }
 
 ReadRecording recording_in(const std::string& file, const std::string& draft, const AnyRule* rate,
                            const std::string& column, const NamedFields& fields) {
   ReadPart first = read_part(file, column, fields);
   if (draft.empty()) {
-    if (auto* whole = std::get_if<Recording>(&first.part)) {
-      refuse_zeros(*whole, file, draft);
-      return {std::move(*whole), first.format};
-    }
+    if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
     if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
       return {measure_rows(*rows, rate), first.format};
     }
