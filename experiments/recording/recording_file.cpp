@@ -57,11 +57,11 @@ ReadPart read_part(const std::string& file, const std::string& column, const Nam
                    format);
 }
 
-/// Throws UsageError if all log-probabilities are 0: some servers write that where they have none, and a plan
-/// from them would promise that every draft is accepted.
+/// Throws UsageError if all log-probabilities of a text of several tokens are 0: some servers write that
+/// where they have none, and a plan from them would promise that every draft is accepted.
 void refuse_zeros(const Recording& recording, const std::string& target, const std::string& draft) {
   const auto check = [](const std::vector<double>& logs, const std::string& file, const char* model) {
-    if (logs.empty() || std::any_of(logs.begin(), logs.end(), [](double log) { return log != 0; })) return;
+    if (logs.size() < 2 || std::any_of(logs.begin(), logs.end(), [](double log) { return log != 0; })) return;
     throw UsageError(
         "{}: all {} log-probabilities of the {} are 0, which servers write where they have none (llama-server under speculation); score the text with a server that does not speculate",
         file, logs.size(), model);
