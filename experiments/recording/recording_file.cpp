@@ -57,12 +57,12 @@ ReadPart read_part(const std::string& file, const std::string& column, const Nam
                    format);
 }
 
-/// Throws UsageError if all log-probabilities in a server's answers are 0: some write that where they have
-/// none, and a plan from them would promise that every draft is accepted. In a file with the columns of both
-/// models 0 means greedy decoding.
+/// Throws UsageError if all log-probabilities in a server's answers are 0, for several tokens: some write
+/// that where they have none, and a plan from them would promise that every draft is accepted. In a file with
+/// the columns of both models 0 means greedy decoding.
 void refuse_zeros(const Recording& recording, const std::string& target, const std::string& draft) {
   const auto check = [](const std::vector<double>& logs, const std::string& file, const char* model) {
-    if (logs.empty() || std::any_of(logs.begin(), logs.end(), [](double log) { return log != 0; })) return;
+    if (logs.size() < 2 || std::any_of(logs.begin(), logs.end(), [](double log) { return log != 0; })) return;
     throw UsageError(
         "{}: all {} log-probabilities of the {} are 0, which servers write where they have none (llama-server under speculation); score the text with a server that does not speculate",
         file, logs.size(), model);
