@@ -302,18 +302,11 @@ RecordingFormat sglang_format();
 RecordingFormat safetensors_format();
 RecordingFormat kl_base_format();
 std::vector<RecordingFormat>& recording_formats() {
-  static std::vector<RecordingFormat> all{csv_format(),
-                                          json_lines_format(),
-                                          openai_completions_format(),
-                                          openai_chat_format(),
-                                          openai_responses_format(),
-                                          vllm_format(),
-                                          llama_server_format(),
-                                          ollama_format(),
-                                          tgi_format(),
-                                          sglang_format(),
-                                          safetensors_format(),
-                                          kl_base_format()};
+  static std::vector<RecordingFormat> all{
+      csv_format(),          json_lines_format(),       openai_completions_format(),
+      openai_chat_format(),  openai_responses_format(), vllm_format(),
+      llama_server_format(), ollama_format(),           tgi_format(),
+      sglang_format(),       safetensors_format(),      kl_base_format()};
   return all;
 }
 }  // namespace speclab

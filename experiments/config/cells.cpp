@@ -284,9 +284,8 @@ CellSpec CellGrid::operator[](std::size_t index) const {
 }
 
 void require_memory_of_cells(std::size_t cells) {
-  require_memory(
-      static_cast<double>(cells) * bytes_of_cell, "/sweep",
-      fmt::format("{} cells, which one process holds at once (shards do not: --shard),", cells));
+  require_memory(static_cast<double>(cells) * bytes_of_cell, "/sweep",
+                 fmt::format("{} cells, which one process holds at once (shards do not: --shard),", cells));
 }
 
 std::vector<CellSpec> expand(const Config& config) {

@@ -28,9 +28,8 @@ double of_target(const CostPair& costs, const StepExtras& extras, const StepWork
   const double sequences = work.decoding + work.prefilling;
   double ms = extras.step_ms;
   if (sequences > 0) {
-    ms += run_ms(costs.target,
-                 {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences,
-                  (work.verified + work.prefilling) / sequences});
+    ms += run_ms(costs.target, {(work.verified + work.prefilled) / sequences, sequences,
+                                work.context / sequences, (work.verified + work.prefilling) / sequences});
   }
   return ms;
 }

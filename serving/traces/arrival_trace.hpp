@@ -20,9 +20,9 @@ enum class TimeUnit { s, ms, us, ns };
 ///   CSV without a header: seconds,prompt,output.
 /// The unit is `unit`, or that of the header (arrival_ms, "time (s)"), or that of the trace whose names these
 /// are; dates need none. A side without tokens counts as one token. Throws UsageError, naming the line: if
-/// the unit is not known, for fewer than two requests, if all arrive at once, if records of traces in two units
-/// follow each other, for times since 1970 in another unit, and, unless `unit` is given, if more than 10,000
-/// arrive per second, or fewer than one in 1000 seconds.
+/// the unit is not known, for fewer than two requests, if all arrive at once, if records of traces in two
+/// units follow each other, for times since 1970 in another unit, and, unless `unit` is given, if more than
+/// 10,000 arrive per second, or fewer than one in 1000 seconds.
 Trace read_trace(const std::string& file, std::optional<TimeUnit> unit = {});
 
 }  // namespace speclab
