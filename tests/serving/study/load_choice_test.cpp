@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/presets.hpp"
 #include "experiments/base/format/named_entry.hpp"
+#include "serving/advisor/presets.hpp"
 #include "serving/study/load_layouts.hpp"
 
 using namespace speclab;
