@@ -53,10 +53,14 @@ inline void plan_on_device(const DeviceTask& task, Record& out) {
   const Transformer& draft = detail::preset_named(model_presets(), task.draft);
   PlanSettings settings;
   settings.at = {task.batch, task.context};
-  const Drafter drafter{{.draft = task.draft,
-                         .costs = {RooflineCost{machine, target}, RooflineCost{machine, draft}},
-                         .cost_from = "roofline"},
-                        {{task.alpha, task.alpha, task.alpha}, "given"}};
+  const auto cost_of = [&](const Transformer& model) {
+    Machine stored = machine;
+    stored.precision = precision_of(model, machine.precision);
+    return RooflineCost{stored, model};
+  };
+  const Drafter drafter{
+      {.draft = task.draft, .costs = {cost_of(target), cost_of(draft)}, .cost_from = "roofline"},
+      {{task.alpha, task.alpha, task.alpha}, "given"}};
   const DrafterPlan plan = make_plan(drafter, settings);
   out.number("c", plan.costs.c);
   out.number("best_gamma", plan.best.gamma);

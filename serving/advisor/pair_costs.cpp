@@ -31,9 +31,8 @@ Precision stored_as(const Transformer& model, const PairCosts& costs, const std:
     throw ConfigError(path + "/dtype", "{}: /quantization_config of {} says {}; leave dtype out", costs.dtype,
                       model.source, model.stored_as);
   }
-  Precision precision = precision_named(costs.dtype.empty() ? "bf16" : costs.dtype, path + "/dtype");
-  if (model.stored) precision.arithmetic_bits = model.arithmetic_bits;
-  precision.cache_bytes = model.eight_bit_cache ? 1 : 2;
+  Precision precision =
+      precision_of(model, precision_named(costs.dtype.empty() ? "bf16" : costs.dtype, path + "/dtype"));
   if (!costs.cache_dtype.empty())
     precision.cache_bytes = precision_named(costs.cache_dtype, path + "/cache_dtype").weight_bytes;
   return precision;

@@ -132,4 +132,10 @@ Precision precision_named(const std::string& name, const std::string& path) {
   return named(precision_presets(), name, path, "").precision;
 }
 
+Precision precision_of(const Transformer& model, Precision otherwise) {
+  if (model.stored) otherwise.arithmetic_bits = model.arithmetic_bits;
+  otherwise.cache_bytes = model.eight_bit_cache ? 1 : 2;
+  return otherwise;
+}
+
 }  // namespace speclab

@@ -27,6 +27,9 @@ Device device_named(const std::string& name, const std::string& path);
 /// Returns a preset model, or the model of a config.json or its folder.
 Transformer model_named(const std::string& name, const std::string& path);
 Precision precision_named(const std::string& name, const std::string& path);
+/// Returns the numbers in which a model computes and keeps its cache: those that its config states, else
+/// `otherwise`.
+Precision precision_of(const Transformer& model, Precision otherwise);
 
 /// A list that `speclab plan list` shows.
 struct PresetList {
