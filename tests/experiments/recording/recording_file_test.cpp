@@ -329,7 +329,7 @@ TEST_CASE("one text in the responses of six servers gives the same columns") {
     CHECK(mentions(file_refusal(targets[i]), fmt::format("{} holds one model", formats[i])));
   }
   CHECK(mentions(file_refusal(targets[0] + "\n{\"meta_info\": {}}\n"),
-                 "FILE:2: has no such log-probabilities"));
+                 "has no log-probabilities, but the first document has"));
   // A document of another format among them is refused, wherever it stands.
   const std::string scored_by_vllm =
       R"({"prompt_logprobs": [null, {"11": {"logprob": -1}}, {"12": {"logprob": -1}}]})";
