@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares the explorer's numbers with the program's, on random settings of each room (view): integers and fractions must be equal,
-doubles equal to 1e-12.
+doubles equal to 1e-12, a p-value to 1e-11.
 
 usage: numbers.py SPECLAB SOURCE_DIR FOLDER [SETTINGS]     FOLDER is where the page is built; exit 77: skipped"""
 import json
@@ -279,7 +279,8 @@ def your_data():
         for name in ("examined", "accepted"):
             same(f"{query['name']}: {name} by position", ours[f"position_{name}"], [at[name] for at in theirs["log"]["positions"]])
         same(f"{query['name']}: positions", ours["position_conditional"], [at["conditional"]["value"] for at in theirs["log"]["positions"]])
-        same(f"{query['name']}: test", ours["positions_alike"][2], theirs["log"]["positions_alike"]["p"])
+        # The p-value sums terms of lgamma, whose last digits differ between the libraries.
+        same(f"{query['name']}: test", ours["positions_alike"][2], theirs["log"]["positions_alike"]["p"], 1e-11)
     assert settings < 100 or refused > 5, refused
     # A result.json gives the same plan as a log of its counts.
     theirs = result_of({"experiment": "iid", "alpha": 0.7, "gamma": 4, "simulation": {"trials": 4, "length": 500}})
