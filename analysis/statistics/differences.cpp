@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/math/distributions/non_central_t.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <map>
 #include <utility>
+
+#include "analysis/statistics/student.hpp"
 
 namespace speclab {
 
@@ -15,15 +16,10 @@ namespace {
 /// Boost's limit on noncentral t. Beyond it the test misses nothing, except at extreme levels.
 constexpr double largest_shift = 5e4;
 
-double t_quantile(double degrees, double confidence) {
-  const boost::math::students_t_distribution<double> null(degrees);
-  return boost::math::quantile(boost::math::complement(null, (1 - confidence) / 2));
-}
-
 }  // namespace
 
 double t_test_power(double noncentrality, double degrees, double confidence) {
-  const double bound = t_quantile(degrees, confidence);
+  const double bound = student_quantile(degrees, confidence);
   const boost::math::non_central_t_distribution<double> law(degrees, std::min(noncentrality, largest_shift));
   return boost::math::cdf(boost::math::complement(law, bound)) + boost::math::cdf(law, -bound);
 }
@@ -73,10 +69,10 @@ std::optional<Difference> judged(const IntervalAt& difference, double confidence
   }
   result.p = std::pow(10, -high);
   // Beyond this number of degrees the distributions are normal for every purpose here.
-  constexpr double most_degrees = 1e5;
-  const double degrees = std::min(units - 1, most_degrees);
+  constexpr double max_degrees = 1e5;
+  const double degrees = std::min(units - 1, max_degrees);
   result.found = value->half_width() * t_test_noncentrality(degrees, confidence, power) /
-                 t_quantile(degrees, confidence);
+                 student_quantile(degrees, confidence);
   return result;
 }
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/distributions/students_t.hpp>
 #include <cctype>
 #include <cmath>
 #include <limits>
 #include <regex>
 
 #include "analysis/cost/speedup_curve.hpp"
+#include "analysis/statistics/student.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
@@ -300,8 +300,7 @@ void fit(Sweep& sweep, double confidence) {
   sweep.fit = SweepFit{unbounded(base), unbounded(slope), 0};
   if (n < 3) return;
   const double scatter = std::sqrt(errors / (n - 2));
-  const boost::math::students_t_distribution<double> student(n - 2);
-  const double quantile = boost::math::quantile(boost::math::complement(student, (1 - confidence) / 2));
+  const double quantile = student_quantile(n - 2, confidence);
   const auto around = [&](double estimate, double deviation) {
     return Interval{estimate, estimate - quantile * deviation, estimate + quantile * deviation};
   };
