@@ -20,6 +20,7 @@ struct LogOptions {
   std::map<std::string, std::string> fields = {};
   std::string earlier = {};  ///< an earlier page of the same counters, to subtract
   std::string earlier_file = {};
+  bool part = false;  ///< the text is one record of a log, which is judged as a whole
 };
 
 struct AcceptanceFile {

@@ -140,9 +140,11 @@ std::vector<LogPart> records_of(const std::string& text, const LogPart& whole,
   std::uint64_t examined = 0;
   const Records records = record_texts(source, question.request);
   kind = records.kind;
+  LogOptions options = question.log;
+  options.part = true;
   for (const std::string& record : records.texts) {
     try {
-      parts.push_back(part_of(acceptance_in(record, file, question.log)));
+      parts.push_back(part_of(acceptance_in(record, file, options)));
     } catch (const UsageError&) {
       continue;  // a record without drafts, or a line of something else
     }

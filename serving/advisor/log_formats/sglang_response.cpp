@@ -30,6 +30,7 @@ void check_all_verified(const JsonPlace& place, std::uint64_t rounds, std::uint6
 /// have ended there: all rounds that accepted so much would have been rejected at the next position. A tree
 /// drafts more tokens than it can accept. At most about one of nine files of chains is refused so.
 void refuse_trees(const ModelLog& log, const LogSource& source) {
+  if (source.options().part) return;
   constexpr double unlikely = 0.1;
   const std::vector<std::uint64_t>& accepted = log.counts.accepted;
   const auto longest = static_cast<std::size_t>(

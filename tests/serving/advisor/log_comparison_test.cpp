@@ -170,6 +170,21 @@ TEST_CASE("pieces of rounds seldom differ without a cause, and find a planted di
   CHECK(claimed < 0.12);
 }
 
+// One answer alone can look like a tree: its 9 rounds of 4 drafted tokens all accepted 2. Among the others it
+// does not, and each answer still counts as one part.
+TEST_CASE("a record that looks like a tree is a part of a log of chains") {
+  const std::string odd =
+      R"({"meta_info": {"spec_verify_ct": 9, "spec_num_proposed_drafts": 36, "spec_correct_drafts_histogram": [0, 0, 9]}})"
+      "\n";
+  std::string text = odd;
+  for (int i = 0; i < 20; ++i)
+    text +=
+        R"({"meta_info": {"spec_verify_ct": 30, "spec_num_proposed_drafts": 120, "spec_correct_drafts_histogram": [9, 6, 5, 3, 7]}})"
+        "\n";
+  CHECK(comparison_of(text, text).first.units == "21 JSON objects");
+  CHECK(comparison_refusal(odd, text).find("of trees there is no") != std::string::npos);
+}
+
 TEST_CASE("totals by position have the interval of independent rounds") {
   const LogComparison found = comparison_of("position,drafted,accepted\n1,400,300\n2,400,200\n",
                                             "position,drafted,accepted\n1,500,400\n2,500,320\n");
