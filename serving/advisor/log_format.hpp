@@ -89,8 +89,8 @@ struct RoundedTotals {
 /// that fits the mean and whose counts print as these rates. Throws UsageError if there is none.
 void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& totals);
 
-/// Returns the accepted tokens of rounds, each of which emits one more than it accepts. Throws UsageError for
-/// fewer emitted tokens than rounds.
+/// A round emits one token more than it accepts. Returns the tokens that rounds accepted. Throws UsageError
+/// for fewer emitted tokens than rounds.
 std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::uint64_t rounds);
 
 /// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.

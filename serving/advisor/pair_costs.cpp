@@ -55,7 +55,7 @@ double parameters_in(std::string text, const std::string& whole, const std::stri
   return *number * unit;
 }
 
-/// Returns a target of which only sizes are stated. Its layers are not known, so that they add no overhead.
+/// Returns a target whose sizes alone are stated. Its layers are not known, so that they add no overhead.
 Transformer stated_model(const PairCosts& costs, const std::string& path) {
   const std::string at = path + "/parameters";
   const std::string& text = costs.parameters;

@@ -236,7 +236,9 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   const auto listed = how.within_object("quantized_layers");
   const bool grouped = how.has("config_groups");
   Numbers main;
-  if (listed && boost::to_lower_copy(how.text("quant_method")) == "fp8") table.assign_all(1);
+  // The lists of ModelOpt then name what its own numbers do not have.
+  const bool rest_in_fp8 = listed && boost::to_lower_copy(how.text("quant_method")) == "fp8";
+  if (rest_in_fp8) table.assign_all(1);
   if (listed) {
     main = assign_listed(table, *listed, strange);
   } else if (grouped) {
@@ -247,10 +249,8 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   }
   for (const char* exceptions :
        {"ignore", "modules_to_not_convert", "exclude_modules", "llm_int8_skip_modules"}) {
-    // The lists of ModelOpt name what its own numbers do not have.
     for (const std::string& module : how.texts(exceptions)) {
-      const bool stays = listed && boost::to_lower_copy(how.text("quant_method")) == "fp8";
-      if (!stays && !table.assign(module, 2)) strange.push_back(module);
+      if (!rest_in_fp8 && !table.assign(module, 2)) strange.push_back(module);
     }
   }
   if (!strange.empty())

@@ -12,14 +12,6 @@ namespace speclab {
 
 namespace {
 
-double mean_latency(const LoadPoint& point) { return simulated(point, "latency mean")->estimate; }
-
-/// Returns the share of requests that meet the targets; 1 without targets.
-double kept_share(const LoadPoint& point) {
-  const Interval* kept = simulated(point, "targets kept");
-  return kept == nullptr ? 1 : kept->estimate;
-}
-
 /// Returns the best policy at rate `r` of those for which `allowed` is true.
 std::optional<std::size_t> best_at_rate(const LoadPlan& plan, std::size_t r,
                                         const std::vector<bool>& allowed) {
@@ -60,6 +52,13 @@ std::vector<bool> as_good_at_rate(const LoadPlan& plan, const PolicyRuns& runs, 
 }
 
 }  // namespace
+
+double mean_latency(const LoadPoint& point) { return simulated(point, "latency mean")->estimate; }
+
+double kept_share(const LoadPoint& point) {
+  const Interval* kept = simulated(point, "targets kept");
+  return kept == nullptr ? 1 : kept->estimate;
+}
 
 bool meets_targets(const LoadPlan& plan, const LoadPoint& point) {
   constexpr double percent = 100;

@@ -65,7 +65,7 @@ std::pair<int, double> score_of(const LoadPlan& plan) {
     const LoadPolicy* const policy = recommended_at(plan, plan.best[r].rate);
     if (policy == nullptr || !meets_targets(plan, policy->points[r])) continue;
     ++score.first;
-    score.second -= std::log(simulated(policy->points[r], "latency mean")->estimate);
+    score.second -= std::log(mean_latency(policy->points[r]));
   }
   return score;
 }
@@ -74,7 +74,7 @@ std::optional<double> latency_at(const LoadPlan& plan, double rate) {
   const LoadPolicy* const policy = recommended_at(plan, rate);
   if (policy == nullptr) return std::nullopt;
   const auto point = std::ranges::find(policy->points, rate, &LoadPoint::rate);
-  return simulated(*point, "latency mean")->estimate;
+  return mean_latency(*point);
 }
 
 }  // namespace

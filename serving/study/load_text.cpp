@@ -92,7 +92,7 @@ std::string advice_sentence(const LoadPlan& plan, const LoadAdvice& advice) {
   double kept = 1;
   for (const LoadPoint& point : find_named(plan.policies, advice.policy)->points) {
     if (point.rate < advice.from || point.rate > advice.to || meets_targets(plan, point)) continue;
-    kept = std::min(kept, simulated(point, "targets kept")->estimate);
+    kept = std::min(kept, kept_share(point));
   }
   constexpr double percent = 100;
   if (kept < 1) out += fmt::format(" Only {:.3g}% of requests meet the targets there.", percent * kept);
@@ -121,8 +121,7 @@ std::string unset_sentence(const LoadPlan& plan) {
     const LoadPolicy* const own = recommended_at(plan, plan.best[r].rate);
     const LoadPolicy* const best = find_named(plan.policies, plan.best[r].policy);
     if (own == nullptr || best == nullptr || best->settable || !meets_targets(plan, own->points[r])) continue;
-    const double gain = 1 - simulated(best->points[r], "latency mean")->estimate /
-                                simulated(own->points[r], "latency mean")->estimate;
+    const double gain = 1 - mean_latency(best->points[r]) / mean_latency(own->points[r]);
     if (gain <= most) continue;
     most = gain;
     constexpr double percent = 100;

@@ -304,7 +304,7 @@ std::vector<RefusedCase> refused_cases() {
       {sglang_args(4, 4, 16) + decode_lines, {}, {"trees", "2.65", "0.1100", "0.1656"}},
       {server_info(8, 32), {}, {"trees", "3.1", "0.0677", "0.0969"}},
       {sglang_args(3, 1, 4) + decode_lines + sglang_args(5, 1, 6) + decode_lines, {}, {"is 5, but 3 before"}},
-      // 570 - 60 - 10 = 500 runs, of which 50 drafted: 1.12 tokens a run, not 2.2.
+      // 570 - 60 - 10 = 500 runs; 50 of them drafted: 1.12 tokens a run, not 2.2.
       {page, {}, {"50 of 500 runs", "1.12 tokens a run"}},
       {serve_text(10, 2058, serve_counts), {}, {"400 of 1400 runs", "1.46 tokens a run"}},
       {offline_text(10500, offline_rates), {}, {"2000 of 8000 runs"}},

@@ -423,7 +423,7 @@ TEST_CASE("a checkpoint's numbers are those of its config") {
 }
 
 TEST_CASE("lists of modules give parts and layers their numbers") {
-  // Of 8 layers 2 are dense; all others have experts and a shared block.
+  // 2 of the 8 layers are dense; all others have experts and a shared block.
   const Json moe{{"model_type", "deepseek_v3"}, {"n_routed_experts", 8},        {"num_experts_per_tok", 2},
                  {"n_shared_experts", 1},       {"moe_intermediate_size", 512}, {"first_k_dense_replace", 2}};
   const auto stored = [&](const Json& how) {
@@ -597,7 +597,7 @@ TEST_CASE("in the config of every family a random key is refused, and a nested o
       CHECK(shape_refusal(outer.dump()).find("/" + key) != std::string::npos);
     }
   }
-  // Families of which no type is tried would leave their keys unchecked.
+  // A family without a tried type would leave its keys unchecked.
   for (const ModelFamily& family : model_families()) {
     if (family.form == LayerForm::usual && family.full_every == 0) continue;
     CAPTURE(family.name);
@@ -614,7 +614,7 @@ TEST_CASE("hybrids by hand: layers, matrices and states") {
     return Transformer{};
   };
   const double embeddings = 2 * 32000.0 * 1024;
-  // Of 8 layers every fourth has attention, with a gate as wide as its queries.
+  // Every fourth of the 8 layers has attention, with a gate as wide as its queries.
   const Transformer delta = changed("qwen3_5_text");
   const double attention = 5 * 1024.0 * 1024;
   // Keys 32, values 64 wide: queries, keys, values, gate, two gates for 4 heads, output, convolution.

@@ -49,13 +49,6 @@ bool has_settings(const std::string& policy) {
   return policy == "plain" || policy == "table by batch" || policy.rfind("γ = ", 0) == 0;
 }
 
-double latency(const LoadPoint& point) { return simulated(point, "latency mean")->estimate; }
-
-double kept(const LoadPoint& point) {
-  const Interval* found = simulated(point, "targets kept");
-  return found == nullptr ? 1 : found->estimate;
-}
-
 /// Returns the gamma that a server's line asks for, 0 for none.
 int gamma_in(const ServerSetting& setting) {
   static const std::regex forms(
@@ -98,9 +91,10 @@ std::string disagreement_of_setting(const LoadPlan& plan, const LoadAdvice& advi
     double sum = 0;
     for (const LoadPoint& point : policy.points) {
       if (point.rate < advice.from || point.rate > advice.to) continue;
-      sum += point.state ? 1e300
-                         : std::log(latency(point)) +
-                               (kept(point) < plan.percentile / 100 ? 1e6 * (1 - kept(point)) : 0);
+      sum += point.state
+                 ? 1e300
+                 : std::log(mean_latency(point)) +
+                       (kept_share(point) < plan.percentile / 100 ? 1e6 * (1 - kept_share(point)) : 0);
     }
     if (sum >= least) continue;
     least = sum;
@@ -129,12 +123,12 @@ std::vector<std::string> disagreements(const LoadPlan& plan) {
     for (const LoadPolicy& other : plan.policies) {
       const LoadPoint& theirs = other.points[r];
       if (!has_settings(other.name) || theirs.state) continue;
-      const bool meets = kept(point) >= wanted;
-      const bool meet = kept(theirs) >= wanted;
+      const bool meets = kept_share(point) >= wanted;
+      const bool meet = kept_share(theirs) >= wanted;
       if (meet && !meets) found.push_back(fmt::format("rate {}: {} meets the targets", rate, other.name));
       const auto* ours = simulated(point, "latency mean");
       if (meet && meets && simulated(theirs, "latency mean")->high < ours->low &&
-          latency(theirs) < 0.95 * latency(point))
+          mean_latency(theirs) < 0.95 * mean_latency(point))
         found.push_back(fmt::format("rate {}: {} is faster", rate, other.name));
     }
   }
@@ -243,9 +237,10 @@ TEST_CASE("a recommendation has as few stretches of rates as brute force finds")
     for (std::size_t r = 0; r < rates; ++r) {
       double least = 1e9;
       for (const LoadPolicy& one : plan.policies)
-        if (has_settings(one.name) && !one.points[r].state) least = std::min(least, latency(one.points[r]));
+        if (has_settings(one.name) && !one.points[r].state)
+          least = std::min(least, mean_latency(one.points[r]));
       for (const LoadPolicy& one : plan.policies)
-        if (has_settings(one.name) && !one.points[r].state && latency(one.points[r]) <= 1.05 * least)
+        if (has_settings(one.name) && !one.points[r].state && mean_latency(one.points[r]) <= 1.05 * least)
           good[r].push_back(one.name);
     }
     // fewest[r]: the smallest number of stretches that cover the rates before r.
@@ -331,7 +326,7 @@ TEST_CASE("of all layouts of the devices the one that serves most is planned, an
     ++chosen;
     for (std::size_t r = 0; r < question.rates.size(); ++r) {
       const LoadPoint& ours = plan.policies.front().points[r];
-      if (!ours.state) CHECK(latency(ours) == latency(one.policies.front().points[r]));
+      if (!ours.state) CHECK(mean_latency(ours) == mean_latency(one.policies.front().points[r]));
     }
     for (const LoadLayout& other : plan.layouts) CHECK(other.served <= layout.served);
     REQUIRE(!plan.settings.empty());
