@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -151,18 +150,6 @@ double rate_option(const Values& values) {
   if (!rate) throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
   alpha_of_rate(values, *rate, "alpha");
   return *rate;
-}
-
-double spread_option(const Values& values, std::initializer_list<double> alphas) {
-  const double spread = checked_number(values, "alpha-spread", 0, 0.5);
-  for (const double alpha : alphas) {
-    if (spread > 0 && !(spread * spread < alpha * (1 - alpha))) {
-      throw UsageError(
-          "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}", spread,
-          alpha, std::sqrt(alpha * (1 - alpha)));
-    }
-  }
-  return spread;
 }
 
 std::vector<double> number_list(const std::string& where, const std::string& text,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,6 @@ double alpha_of_rate(const Values& values, double rate, const std::string& where
 std::string rate_note(const Values& values, double rate);
 /// Returns the positional option "alpha", from 0 to 1, as given.
 double rate_option(const Values& values);
-/// Returns --alpha-spread, a standard deviation. Throws UsageError if it is impossible at one of these means.
-double spread_option(const Values& values, std::initializer_list<double> alphas);
 
 /// Returns the numbers of a list such as "1,2,4". Throws UsageError, beginning with `where`, above `most`
 /// numbers, and for a number for which `holds` is false.

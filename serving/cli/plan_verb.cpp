@@ -59,7 +59,7 @@ Verb plan_list_verb() {
 
 const std::vector<PlanWay>& plan_ways() {
   static const std::vector<PlanWay> ways{plan_alpha(),    plan_log(),  plan_recording(), plan_measure(),
-                                         plan_drafters(), plan_load(), plan_benchmark(), plan_tree(),
+                                         plan_drafters(), plan_load(), plan_tree(),
                                          plan_compare(),  plan_sweep()};
   return ways;
 }

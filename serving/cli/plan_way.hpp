@@ -54,7 +54,6 @@ PlanWay plan_log();
 PlanWay plan_recording();
 PlanWay plan_measure();
 PlanWay plan_load();
-PlanWay plan_benchmark();
 PlanWay plan_tree();
 PlanWay plan_compare();
 PlanWay plan_sweep();

@@ -1,8 +1,7 @@
-// Another project's program: compares Eq. 1 with a simulation, and computes target steps per token for
-// requests that differ.
+// Another project's program: compares Eq. 1 with a simulation, and computes target steps per token of a server.
 #include <cstdio>
 #include <speclab/analysis/theory/theorems.hpp>
-#include <speclab/serving/queues/benchmark_size.hpp>
+#include <speclab/serving/server/acceptance_law.hpp>
 #include <speclab/sim/decode.hpp>
 #include <speclab/sim/models/model.hpp>
 #include <speclab/sim/models/synthetic.hpp>
@@ -16,5 +15,5 @@ int main() {
   const speclab::Tally tally = outcome.total();
   std::printf("formula %.4f\nsimulated %.4f\n", speclab::expected_tokens(0.8, 5),
               static_cast<double>(tally.emitted) / static_cast<double>(tally.rounds));
-  std::printf("steps a token %.4f\n", speclab::steps_a_token(0.8, 0, 5, 1000).mean);
+  std::printf("steps a token %.4f\n", 1 / (1 + speclab::mean_accepted(speclab::iid_law(0.8), 5)));
 }

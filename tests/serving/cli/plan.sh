@@ -406,10 +406,6 @@ done
 expect 0 plan drafters a:0.7:llama-3.2-1b b:0.8:0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 1
 expect 2 plan log rounds.csv --c 0.1 --drafted 4
 says err "--drafted 4: rounds.csv (rounds_csv) says itself how many were drafted; leave it out"
-for option in "gamma 3" "output 9" "alpha-spread 0.2" "of-drafted 3"; do
-  expect 2 plan benchmark --difference 3 --deviation 40 --$option
-  says err "--${option% *}: --difference and --deviation are of times"
-done
 expect 2 plan measure "$source_dir/configs/neural_pair.json" --prompt Once
 says err "--prompt: the config has its own"
 expect 2 plan measure --target a.gguf --draft b.gguf --set gamma=3
