@@ -1,4 +1,4 @@
-"""Plans: which drafter, how many drafted tokens, and which settings for a server."""
+"""Plans: how many drafted tokens, and which settings for a server."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from ._arrays import number, utf8
 from ._errors import ConfigError
 from ._results import Findings
 
-#: A number, or the name of a model in `speclab plan list models`.
-Cost = Union[float, str]
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -32,7 +30,6 @@ def plan(
     column: str | None = None,
     rule: str | None = None,
     cut: bool = False,
-    drafters: Mapping[str, tuple[float, Cost]] | None = None,
     tree: Sequence[float] | None = None,
     compare: tuple[Path, Path] | None = None,
     request: str | None = None,
@@ -68,15 +65,15 @@ def plan(
     model_name: str | None = None,
     threads: int = 0,
 ) -> Findings:
-    """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the speedup with an interval, and
+    """Plans speculative decoding, as `speclab plan` does: the best gamma, the speedup with an interval, and
     settings for servers (docs/planning.md).
 
-    Acceptance comes from one of alpha, log, recording, drafters and tree; compare and sweep judge files. Costs come from c, from a roofline
+    Acceptance comes from one of alpha, log, recording and tree; compare and sweep judge files. Costs come from c, from a roofline
     (target, draft, device), or from measured times.
 
     Args:
         alpha, alpha_se: acceptance rate (accepted / examined tokens) and its standard error.
-        of_drafted: drafted tokens per round, if alpha (or that of drafters) is accepted / drafted tokens: vLLM, llama.cpp and
+        of_drafted: drafted tokens per round, if alpha is accepted / drafted tokens: vLLM, llama.cpp and
             TensorRT-LLM print this lower number as acceptance rate.
         log, model: a server's log file, in a format of `speclab plan list logs`, and the model in a log of several.
         since: an earlier page of the same counters, which is subtracted.
@@ -87,7 +84,6 @@ def plan(
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md); the draft's
             file, if each file holds one model; the draft's name in a file of several; the rule; and whether the target's rows
             were truncated (top-k, top-p, temperature 0).
-        drafters: {name: (alpha, c)}; c is a number or a model's name.
         tree: frequencies with which the target's token is the draft's first, second, ... choice; plans a tree of drafted
             tokens.
         compare, request, paired, power: two logs or two recordings, whose difference is judged; the column that names a
@@ -124,9 +120,9 @@ def plan(
     12
     """
     given = {name: value for name, value in locals().items() if value is not None and (name not in ("cut", "paired") or value)}
-    ways = [way for way in ("alpha", "log", "recording", "drafters", "tree", "compare", "sweep") if way in given]
+    ways = [way for way in ("alpha", "log", "recording", "tree", "compare", "sweep") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording, drafters and tree, as the source of acceptance, or compare or sweep")
+        raise ConfigError("plan: give one of alpha, log, recording and tree, as the source of acceptance, or compare or sweep")
     way = ways[0]
     known_from = given.pop(way)
     if way != "recording":
@@ -135,11 +131,7 @@ def plan(
         if not isinstance(fields, Mapping) or not fields:
             raise TypeError(f"fields: expected a dict from names to columns, not {fields!r}")
         given["fields"] = ",".join(f"{utf8(name, 'fields')}={utf8(column, f'fields[{name!r}]')}" for name, column in fields.items())
-    if way == "drafters":
-        if not isinstance(known_from, Mapping) or not known_from:
-            raise TypeError("drafters: expected a dict from names to pairs (alpha, c)")
-        positional = [_drafter(name, pair) for name, pair in known_from.items()]
-    elif way == "tree":
+    if way == "tree":
         positional = [",".join(repr(number(share, f"tree[{i}]", 0, 1)) for i, share in enumerate(known_from))]
     elif way == "compare":
         if isinstance(known_from, (str, os.PathLike)) or len(known_from) != 2:
@@ -171,12 +163,3 @@ def option_word(name: str, value: Any) -> str:
         numbers.append(repr(int(one)) if real == int(real) else repr(real))
     return f"{option}={','.join(numbers)}"
 
-
-def _drafter(name: str, pair: Any) -> str:
-    if not isinstance(name, str) or ":" in name:
-        raise TypeError(f"drafters: {name!r}; expected a name without colons")
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        raise TypeError(f"drafters[{name!r}]: expected a pair (alpha, c)")
-    alpha, c = pair
-    cost = utf8(c, f"drafters[{name!r}]") if isinstance(c, str) else repr(number(c, f"drafters[{name!r}]", 0, 1e300))
-    return f"{utf8(name, 'drafters')}:{number(alpha, f'drafters[{name!r}]', 0, 1)!r}:{cost}"

@@ -68,35 +68,26 @@ void add_key_option(po::options_description& options, const Field& field, const 
   options.add_options()(option_of_key(field.name).c_str(), value, words.c_str());
 }
 
-/// Declares the options for the keys of costs, except --method, which verbs that print settings declare.
-void add_options(po::options_description& options, bool of_draft) {
-  const ObjectType& costs = *pair_costs_type().type->object();
-  for (const Field& field : costs.fields()) {
-    const bool drafts = field.name == "c" || field.name == "draft" || field.name == "draft_times";
-    if (field.name == "method" || (drafts && !of_draft)) continue;
-    add_key_option(options, field, costs.fallback(field));
-  }
-}
-
-/// Runs `work`; reports an error about a key as one about its option (--drafter, if that gives the draft).
+/// Runs `work`; reports an error about a key as one about its option.
 template <class Work>
-auto by_option(const std::string& draft, const Work& work) {
+auto by_option(const Work& work) {
   try {
     return work();
   } catch (const ConfigError& error) {
     if (!error.file.empty()) throw;
-    const bool drafter = !draft.empty() && (error.path == "/draft" || error.path == "/c");
     const std::string key = error.path.substr(1);
-    throw UsageError("{}{}",
-                     key.empty() ? "" : fmt::format("--{}: ", drafter ? "drafter" : option_of_key(key)),
-                     error.what());
+    throw UsageError("{}{}", key.empty() ? "" : fmt::format("--{}: ", option_of_key(key)), error.what());
   }
 }
 
 }  // namespace
 
-void add_cost_options(po::options_description& options) { add_options(options, true); }
-void add_target_cost_options(po::options_description& options) { add_options(options, false); }
+void add_cost_options(po::options_description& options) {
+  const ObjectType& costs = *pair_costs_type().type->object();
+  for (const Field& field : costs.fields()) {
+    if (field.name != "method") add_key_option(options, field, costs.fallback(field));
+  }
+}
 
 void add_method_option(po::options_description& options) {
   const ObjectType& costs = *pair_costs_type().type->object();
@@ -186,15 +177,9 @@ po::typed_value<double>* number_or(double otherwise) {
   return po::value<double>()->default_value(otherwise, fmt::format("{:g}", otherwise));
 }
 
-PairCosts pair_costs(const po::variables_map& values, const std::string& draft) {
-  return by_option(draft, [&] {
-    Json keys = given_costs(values);
-    if (const auto c = number_in(draft)) {
-      keys["c"] = *c;
-      keys.erase("draft_devices");  // another drafter may be a model that runs on them
-    } else if (!draft.empty()) {
-      keys["draft"] = draft;
-    }
+PairCosts pair_costs(const po::variables_map& values) {
+  return by_option([&] {
+    const Json keys = given_costs(values);
     if (keys.contains("target_times") || keys.contains("draft_times"))
       return read(pair_costs_type(CostForm::times), keys, "");
     // Every other key is one of models on a device, which then must be given.
@@ -208,10 +193,10 @@ void name_target(const po::variables_map& values, PlannedPair& pair) {
   if (values.count("model-name") > 0) pair.target = values["model-name"].as<std::string>();
 }
 
-PlannedPair costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
-  const PairCosts costs = pair_costs(values, draft);
+PlannedPair costs_of(const po::variables_map& values, const Operation& at) {
+  const PairCosts costs = pair_costs(values);
   if (has_draft(costs)) {
-    PlannedPair pair = by_option(draft, [&] { return planned_pair(costs, "", at); });
+    PlannedPair pair = by_option([&] { return planned_pair(costs, "", at); });
     refuse_unread(values, pair.costs);
     name_target(values, pair);
     limit_to_measured(values, at, pair);

@@ -11,25 +11,20 @@
 
 namespace speclab {
 
-/// Adds options for the costs of the target and one draft: --c, --draft and --draft-times.
+/// Adds options for the keys of costs, except --method.
 void add_cost_options(boost::program_options::options_description& options);
-/// Adds options for the target's costs: a model and a device (roofline), or measured times.
-void add_target_cost_options(boost::program_options::options_description& options);
-
 /// Adds --method, for verbs that print server settings.
 void add_method_option(boost::program_options::options_description& options);
 
 /// Returns the keys of costs whose options the user gave; defaults do not count. Text that is no number is
 /// passed on, so that `read` refuses it.
 Json given_costs(const boost::program_options::variables_map& values);
-/// Returns the costs that these options state. A `draft` that is not empty replaces the draft's options: a
-/// preset's name, or c as a number. Throws UsageError if options for this form of costs are missing, or do
-/// not belong to it.
-PairCosts pair_costs(const boost::program_options::variables_map& values, const std::string& draft = "");
+/// Returns the costs that these options state. Throws UsageError if options for this form of costs are
+/// missing, or do not belong to it.
+PairCosts pair_costs(const boost::program_options::variables_map& values);
 /// Returns the pair with the costs of `pair_costs`. Throws UsageError for unknown names, numbers out of
 /// range, and options that contradict one another or leave costs open.
-PlannedPair costs_of(const boost::program_options::variables_map& values, const std::string& draft,
-                     const Operation& at);
+PlannedPair costs_of(const boost::program_options::variables_map& values, const Operation& at);
 
 /// Sets the target's name for servers, if --model-name gives it.
 void name_target(const boost::program_options::variables_map& values, PlannedPair& pair);

@@ -50,6 +50,5 @@ SPECLAB_RESULT(ServerSetting::Synthetic, "synthetic acceptance", line, law);
 SPECLAB_RESULT(ServerSetting, "server", server, purpose, checked, check, lines, older, notes, synthetic);
 SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, fits, fits_reason, alpha, costs, best, asked, gammas,
                bounds, advice, warnings, log, means, batches, batch_limit, device, settings);
-SPECLAB_RESULT(DrafterRanking, "ranking", ranking);
 
 }  // namespace speclab

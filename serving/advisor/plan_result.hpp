@@ -149,18 +149,11 @@ struct DrafterPlan : MemoryFit {
   SpeedupCurve curve = {};               ///< from which gamma was chosen; not written
 };
 
-/// A plan per drafter: first those that fit into memory, then the others, each fastest first.
-struct DrafterRanking {
-  std::vector<DrafterPlan> ranking;
-};
-
 template <>
 const Typed<SpeedupRange>& described();
 template <>
 const Typed<AcceptanceMetrics>& described();
 template <>
 const Typed<DrafterPlan>& described();
-template <>
-const Typed<DrafterRanking>& described();
 
 }  // namespace speclab

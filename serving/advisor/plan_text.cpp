@@ -208,17 +208,12 @@ std::string speedup_words(const Interval& speedup) {
                                                    speedup.estimate, speedup.low, speedup.high);
 }
 
-Series gamma_line(const DrafterPlan& plan, const std::string& name) {
-  Series line{.name = name};
+Figure gamma_figure(const DrafterPlan& plan) {
+  Figure figure{"", "Expected speedup by γ", "γ", "speedup over plain decoding"};
+  Series& line = figure.series.emplace_back(Series{.name = "expected"});
   for (const GammaRow& row : plan.gammas) {
     plan.alpha.estimated() ? line.add(row.gamma, row.speedup) : line.add(row.gamma, row.speedup.estimate);
   }
-  return line;
-}
-
-Figure gamma_figure(const DrafterPlan& plan) {
-  Figure figure{"", "Expected speedup by γ", "γ", "speedup over plain decoding"};
-  figure.series.push_back(gamma_line(plan, "expected"));
   Series best{.name = "best", .style = SeriesStyle::points};
   best.add(plan.best.gamma, plan.best.speedup.estimate);
   figure.series.push_back(std::move(best));
@@ -353,24 +348,6 @@ The batch at which speculation stops paying needs --device, --target and --draft
   return out;
 }
 
-Listing ranking_text(const DrafterRanking& ranking) {
-  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}};
-  const auto is_out = [](const DrafterPlan& plan) { return plan.fits_reason.has_value(); };
-  const bool some_out = std::any_of(ranking.ranking.begin(), ranking.ranking.end(), is_out);
-  if (some_out) table.columns.emplace_back("fits the memory");
-  for (const DrafterPlan& plan : ranking.ranking) {
-    table.rows.push_back({text_cell(plan.drafter), short_cell(plan.alpha.value.estimate),
-                          short_cell(plan.costs.c), short_cell(plan.best.gamma),
-                          short_cell(plan.best.speedup.estimate)});
-    if (some_out) table.rows.back().push_back(text_cell(is_out(plan) ? "no" : "yes"));
-  }
-  Listing out;
-  out += std::move(table);
-  out += "\n";
-  out += plan_text(ranking.ranking.front());
-  return out;
-}
-
 std::string plan_headline(const DrafterPlan& plan) {
   if (plan.fits_reason) return "It does not fit: " + *plan.fits_reason;
   if (plan.best.gamma == 0)
@@ -395,22 +372,6 @@ std::vector<Figure> plan_figures(const DrafterPlan& plan) {
   if (plan.batches && !plan.batches->empty()) figures.push_back(batch_figure(*plan.batches));
   if (plan.log && !plan.log->positions.empty()) figures.push_back(log_figure(*plan.log));
   return figures;
-}
-
-std::string ranking_headline(const DrafterRanking& ranking) {
-  const DrafterPlan& best = ranking.ranking.front();
-  if (best.fits_reason) return "None of them fits. " + *best.fits_reason;
-  return fmt::format("Of {} drafters {} is the fastest: {}", ranking.ranking.size(), best.drafter,
-                     plan_headline(best));
-}
-
-std::vector<Figure> ranking_figures(const DrafterRanking& ranking) {
-  Figure figure{"", "Expected speedup by γ", "γ", "speedup over plain decoding"};
-  for (const DrafterPlan& plan : ranking.ranking) {
-    if (!plan.gammas.empty() && !plan.fits_reason) figure.series.push_back(gamma_line(plan, plan.drafter));
-  }
-  if (figure.series.empty()) return {};
-  return {figure};
 }
 
 }  // namespace speclab

@@ -21,9 +21,4 @@ std::string plan_headline(const DrafterPlan& plan);
 /// there is a log.
 std::vector<Figure> plan_figures(const DrafterPlan& plan);
 
-Listing ranking_text(const DrafterRanking& ranking);
-std::string ranking_headline(const DrafterRanking& ranking);
-/// Returns a figure of each drafter's speedup by gamma.
-std::vector<Figure> ranking_figures(const DrafterRanking& ranking);
-
 }  // namespace speclab

@@ -257,7 +257,7 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   DrafterPlan plan;
-  plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
+  plan.drafter = drafter.draft;
   if (const auto* known = std::get_if<RooflineCost>(&drafter.costs.draft); known && plan.drafter.empty())
     plan.drafter = known->model.name;
   plan.target = drafter.target;
@@ -294,20 +294,6 @@ std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const Draft
   const int longest = longest_planned_draft(served);
   for (int n = 1; n <= longest; ++n) served.accepted.push_back(plan.curve.accepts(longest, n));
   return server_settings(served);
-}
-
-DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings) {
-  DrafterRanking ranked;
-  for (const Drafter& drafter : drafters) {
-    DrafterPlan& plan = ranked.ranking.emplace_back(make_plan(drafter, settings));
-    plan.settings = drafter_settings(drafter, plan);
-  }
-  std::stable_sort(ranked.ranking.begin(), ranked.ranking.end(),
-                   [](const DrafterPlan& a, const DrafterPlan& b) {
-                     if (a.fits_reason.has_value() != b.fits_reason.has_value()) return !a.fits_reason;
-                     return a.best.speedup.estimate > b.best.speedup.estimate;
-                   });
-  return ranked;
 }
 
 }  // namespace speclab

@@ -28,7 +28,6 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence);
 
 struct Drafter : PlannedPair {
   Acceptance acceptance;
-  std::string name = {};  ///< by the user; empty: the name for servers
 };
 
 struct PlanSettings {
@@ -48,9 +47,5 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 /// Returns the settings of servers that carry out the plan of this pair; none if speculation does not fit or
 /// does not pay.
 std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const DrafterPlan& plan);
-
-/// Ranks drafters, each with settings of servers: those that fit first, then the others; within each group
-/// the fastest first.
-DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
 }  // namespace speclab

@@ -34,7 +34,7 @@ namespace {
 std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
   Drafter drafter{
-      costs_of(values, "", settings.at),
+      costs_of(values, settings.at),
       logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence)};
   if (drafter.target.empty()) drafter.target = drafter.acceptance.log->model;
   PlanAnswer answer = answer_of_drafter(values, drafter, settings);

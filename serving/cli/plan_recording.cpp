@@ -16,7 +16,7 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
   const ThreadLimit limit(thread_option(values));
   const std::string& file = values.text("recording");
   const auto text_or_none = [&](const char* option) { return values.has(option) ? values.text(option) : ""; };
-  const PlannedPair pair = costs_of(values, "", settings.at);
+  const PlannedPair pair = costs_of(values, settings.at);
   if (pair.max_drafted) settings.max_gamma = std::min(settings.max_gamma, *pair.max_drafted);
   const std::optional<AnyRule> rate = rate_rule(values.text("rule"));
   const ReadRecording read =

@@ -13,7 +13,7 @@ namespace {
 std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
   const std::vector<double> shares = rank_shares_of(values.text("shares"), "shares");
-  TreeQuestion question{costs_of(values, "", settings.at), shares, settings.at, settings.memory_share};
+  TreeQuestion question{costs_of(values, settings.at), shares, settings.at, settings.memory_share};
   question.max_nodes = ranged_option<int>(values, "max-nodes", 1, 256);
   question.max_levels = ranged_option<int>(values, "max-levels", 1, 32);
   question.max_batch = settings.max_batch;

@@ -58,9 +58,8 @@ Verb plan_list_verb() {
 }  // namespace
 
 const std::vector<PlanWay>& plan_ways() {
-  static const std::vector<PlanWay> ways{plan_alpha(),    plan_log(),  plan_recording(), plan_measure(),
-                                         plan_drafters(), plan_load(), plan_tree(),
-                                         plan_compare(),  plan_sweep()};
+  static const std::vector<PlanWay> ways{plan_alpha(), plan_log(),  plan_recording(), plan_measure(),
+                                         plan_load(),  plan_tree(), plan_compare(),   plan_sweep()};
   return ways;
 }
 
@@ -69,11 +68,10 @@ Verb plan_verb() {
   for (const PlanWay& way : plan_ways()) names.push_back(way.verb.name);
   Verb verb{
       .name = "plan",
-      .sentence =
-          "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
+      .sentence = "choose gamma and server settings from an acceptance rate, a log or models, and costs",
       .line = fmt::format("speclab plan {} ... [options]", fmt::join(names, "|")),
       .about =
-          R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
+          R"(Plans speculative decoding: the best number of drafted tokens, the expected speedup,
 the batch beyond which it stops paying, and settings for five servers. The word after plan says where acceptance comes from.
 Exit code: 0, 1 if the plan does not fit the device's memory, 2 for bad input, 130 interrupted.
 )",
@@ -82,7 +80,6 @@ Exit code: 0, 1 if the plan does not fit the device's memory, 2 for bad input, 1
   speclab plan log accept.csv --c 0.02
   speclab plan recording recorded.csv --c 0.05
   speclab plan measure --target target.gguf --draft draft.gguf
-  speclab plan drafters small:0.7:0.02 large:0.8:0.11
 )"};
   for (const PlanWay& way : plan_ways()) {
     Verb& one = verb.verbs.emplace_back(way.verb);

@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// A plan, for one drafter, several, or a recording.
+/// A plan, for a drafter or a recording.
 struct PlanAnswer : Finding {
   std::vector<std::string> warnings = {};
   std::optional<std::string> unfit = {};  ///< reason why memory is too small
@@ -49,7 +49,6 @@ struct PlanWay {
 };
 
 PlanWay plan_alpha();
-PlanWay plan_drafters();
 PlanWay plan_log();
 PlanWay plan_recording();
 PlanWay plan_measure();

@@ -254,32 +254,6 @@ TEST_CASE("a batch above the largest that fits is no plan, with what would fit")
   CHECK(make_plan(served(0.75, 4), settings).fits == false);
 }
 
-TEST_CASE("drafters that fit stand before faster ones that do not") {
-  Drafter fast = served(0.9, 1);
-  fast.name = "fast";
-  Drafter slow = served(0.5, 4);
-  slow.name = "slow";
-  const DrafterRanking ranked = rank_drafters({fast, slow}, {});
-  CHECK(ranked.ranking[0].drafter == "slow");
-  CHECK(ranked.ranking[0].best.speedup.estimate < ranked.ranking[1].best.speedup.estimate);
-  CHECK(terminal(ranking_text(ranked)).find("fits the memory") != std::string::npos);
-}
-
-TEST_CASE("drafters are ranked by expected speedup") {
-  Drafter large = given(0.82, 0.11);
-  large.name = "large";
-  Drafter base = given(0.8, 0.04);
-  base.name = "base";
-  Drafter small = given(0.75, 0.02);
-  small.name = "small";
-  const DrafterRanking ranked = rank_drafters({large, small, base}, {});
-  const std::vector<DrafterPlan>& ranking = ranked.ranking;
-  CHECK(ranking[0].drafter == "base");
-  CHECK(ranking[1].drafter == "small");
-  CHECK(ranking[2].drafter == "large");
-  CHECK(terminal(ranking_text(ranked)).find("base") != std::string::npos);
-}
-
 TEST_CASE("unknown names are answered with the nearest") {
   CHECK_THROWS_WITH_AS(
       device_named("h100-sxn", "/device"),

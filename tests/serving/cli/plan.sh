@@ -32,8 +32,6 @@ for rate in 0 1; do
 done
 expect 0 plan alpha 0.511 --c 0.02
 says out "is it accepted / drafted"
-expect 0 plan drafters a:0.511:0.02 --of-drafted 3
-says out "from 0.511 accepted / drafted at γ = 3"
 expect 2 plan alpha 1.511 --of-drafted 3 --c 0.02
 says err "expected a number from 0 to 1"
 expect 2 plan alpha 0.511 --of-drafted 0 --c 0.02
@@ -125,9 +123,7 @@ says err "shares .2,.6: "
 expect 2 plan tree .6,.6 --c 0.1
 expect 2 plan tree .6,x --c 0.1
 says err 'shares .6,x: "x"; expected shares such as 0.6,0.2,0.1'
-expect 0 plan drafters small:0.7:0.02 large:0.8:0.11 --json
-python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
-expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+expect 0 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h200 --devices 2
 says out "largest batch"
 says out '"model": "meta-llama/Llama-3'
 expect 0 plan list devices
@@ -238,9 +234,7 @@ expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 1
 says err "has no experts"
 expect 2 plan alpha 0.7 "${on_device[@]}" --dtype fp9
 says err 'did you mean "fp8"?'
-expect 2 plan drafters small:0.7
-says err "expected name:alpha:c"
-expect 2 plan drafters small:0.7:llama-9
+expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-9 --device h200 --devices 2
 
 # A recorded column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
 python3 - >coins.csv <<'P'
@@ -286,7 +280,7 @@ says out "By task"
 says out "prose"
 
 # The help of each way has fewer than 67 lines, and names no option that only another way has.
-for way in alpha log recording measure drafters load benchmark tree compare sweep list; do
+for way in alpha log recording measure load tree compare sweep list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
@@ -384,15 +378,13 @@ says err "--devices: 0"
 
 # Options that the given costs or acceptance do not depend on are refused by name, by every way.
 printf 'drafted,accepted\n4,2\n4,4\n4,1\n' >rounds.csv
-for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2" "drafters a:0.7:0.02"; do
-  c="--c 0.1"
-  [[ $way == drafters* ]] && c=""
+for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2"; do
   for option in "dtype fp8" "devices 2" "bandwidth-efficiency 0.5" "flops-efficiency 0.5" "run-overhead-us 9" "layer-overhead-us 9" "reduce-latency-us 9" "routing-exponent 0.5"; do
-    expect 2 plan $way $c --$option
+    expect 2 plan $way --c 0.1 --$option
     says err "--target: missing"
   done
   for option in "batch 8" "context 4096" "memory-share 0.5"; do
-    expect 2 plan $way $c --$option
+    expect 2 plan $way --c 0.1 --$option
     says err "--${option% *}: c says nothing of batches, contexts and memory"
   done
 done
@@ -403,7 +395,6 @@ for way in "alpha 0.75" "log rounds.csv" "tree .6,.2"; do
   expect 2 plan $way --target-times turned.csv --draft-times draft.csv --memory-share 0.5
   says err "--memory-share: only a --device has a memory to share"
 done
-expect 0 plan drafters a:0.7:llama-3.2-1b b:0.8:0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 1
 expect 2 plan log rounds.csv --c 0.1 --drafted 4
 says err "--drafted 4: rounds.csv (rounds_csv) says itself how many were drafted; leave it out"
 expect 2 plan measure "$source_dir/configs/neural_pair.json" --prompt Once
@@ -436,10 +427,6 @@ expect 1 plan recording coins.csv --cut --target llama-3.1-70b --draft llama-3.2
 python "assert data['fits'] is False and data['settings'] == []" out
 expect 0 plan alpha 0.75 --c 0.02 --json
 python "assert 'fits' not in data" out
-expect 0 plan drafters large:0.9:llama-3.1-70b small:0.7:llama-3.2-1b --target llama-3.1-70b --device h100-sxm --devices 3
-says out "fits the memory"
-says out "→"
-expect 1 plan drafters large:0.9:llama-3.1-70b --target llama-3.1-70b --device h100-sxm --devices 3
 
 # An EAGLE-3 head is recognised: its method for servers, and its outputs. It is refused as a target.
 echo '{"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "draft_vocab_size": 32000}' >head.json
@@ -472,7 +459,7 @@ expect 2 plan alpha 0.8 $block --method eagle3
 says err "is a DFlash head; leave the method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
 says err "block.json: /hidden_size: 4096; the target llama-3.1-70b has 8192"
-expect 0 plan drafters block:0.8:block.json small:0.7:llama-3.2-1b --target llama-3.1-8b --device h100-sxm
+expect 0 plan alpha 0.8 $block
 says out '"method": "dflash"'
 printf '15,%d\n' 5 3 0 15 2 1 5 4 0 5 >blocks.csv
 expect 0 plan log blocks.csv $block
@@ -533,8 +520,6 @@ expect 0 plan alpha 0.8 --target config.json --c 0.1 --device l4
 says out "vllm serve TARGET_MODEL --speculative"
 expect 0 plan log metrics --model 'a b' --c 0.02
 says out "vllm serve 'a b' --speculative"
-expect 2 plan drafters a:0.7:0.02 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 2
-says err "--draft-devices: every drafter's cost is a number"
 
 # Headline, table and settings of plan load agree; costs say what they assume, and times of one batch are refused.
 small=(--set serving.requests=60 --set serving.runs=2 --max-gamma 2 --quiet)
