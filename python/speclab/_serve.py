@@ -51,7 +51,7 @@ def serve(
         threads: 0: all cores. The result does not depend on it.
         server: keys of the section `serving` of a config (docs/reference.md), with dicts for its objects: `prompt`, `output`,
             `trace`, `tpot_ms`, `runs`, `engine={"max_sequences": 64}`, `acceptance={"kind": "rate", "spread": 0.1}`,
-            `draft_device={"hit": 0.8}`, and `cost={"kind": "models", ...}` or `{"kind": "times", ...}`. A `policy` that is not
+            and `cost={"kind": "models", ...}` or `{"kind": "times", ...}`. A `policy` that is not
             fixed is compared as well. Defaults are those of `speclab plan load`.
 
     Returns:

@@ -56,7 +56,7 @@ const Typed<TreePlan>& described();
 /// Returns the tree with the largest speedup found (tree_search.hpp), i.e. tokens divided by the time of a
 /// round. The draft runs once per level, over the previous level's nodes that have children (Medusa heads and
 /// DFlash blocks once in all, with a position for each level); the target runs once over all nodes and the
-/// context. Rank shares must pass rank_share_problem and number 1 to 16.
+/// context. Rank shares must not rise or sum to more than 1, and number 1 to 16.
 TreePlan plan_tree(const TreeQuestion& question);
 
 std::string tree_headline(const TreePlan& plan);

@@ -111,8 +111,7 @@ LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFil
     if (question.target.empty()) question.target = log->model;
   }
   name_target(values, question);
-  question.any_layout =
-      !(given.contains("engine") && given["engine"].contains("replicas")) && !question.server.draft_device;
+  question.any_layout = !(given.contains("engine") && given["engine"].contains("replicas"));
   if (given.contains("burst_seconds") && question.server.bursts <= 1)
     throw ConfigError("/serving/burst_seconds", "there are no bursts; leave it out, or give bursts above 1");
   refuse_unread(values, question.costs);
@@ -170,7 +169,7 @@ table by batch, and policies of engines, and prints the recommended policy with 
 requests that meet the targets, and what limits the server. ALPHA is a rate, or the log of a server. All splits of
 --devices N into equal replicas are tried, unless engine.replicas is set. The server is the section "serving" of a config:
 prompt, output, length_variation, bursts, trace, ttft_ms, tpot_ms, percentile, acceptance.spread, engine.max_sequences,
-engine.replicas, draft_device.hit, policy, requests, runs and more (docs/reference.md; speclab help KEY).)",
+engine.replicas, policy, requests, runs and more (docs/reference.md; speclab help KEY).)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 \

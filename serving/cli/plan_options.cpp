@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -13,7 +15,6 @@
 #include "experiments/base/support/csv_reader.hpp"
 #include "serving/advisor/plan_text.hpp"
 #include "serving/cli/plan_way.hpp"
-#include "serving/server/draft_device.hpp"
 
 namespace speclab {
 
@@ -170,8 +171,15 @@ std::vector<double> rank_shares_of(const std::string& text, const std::string& w
   constexpr std::size_t most = 64;
   std::vector<double> shares = number_list(where, text, "shares such as 0.6,0.2,0.1", most,
                                            [](double share) { return share >= 0 && share <= 1; });
-  if (const auto problem = rank_share_problem(shares))
-    throw UsageError("{} {}: {}", where, text, problem->why);
+  if (const auto rise = std::ranges::adjacent_find(shares, std::less<>()); rise != shares.end()) {
+    throw UsageError("{} {}: {} is above the share before it, {}: order choices by their shares", where, text,
+                     *(rise + 1), *rise);
+  }
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (sum > 1 + 1e-9) {
+    throw UsageError("{} {}: shares add up to {}: give shares of all rounds, 1 at most together", where, text,
+                     sum);
+  }
   return shares;
 }
 

@@ -16,34 +16,16 @@ double on_curve(const std::vector<TokenPoint>& points, double tokens) {
   return low.ms + (high.ms - low.ms) * (tokens - low.tokens) / (high.tokens - low.tokens);
 }
 
-double of_target(const LinearStep& costs, const StepWork& work) {
-  return on_curve(costs.by_tokens, work.verified + work.prefilled) + costs.step +
-         costs.sequence * work.decoding + costs.position * work.verified +
-         costs.prompt_token * work.prefilled + costs.context_token * work.context +
-         (work.decoding > 0 && work.prefilled > 0 ? costs.mixed : 0);
-}
-
-/// Returns the milliseconds of a step without its draft runs.
-double of_target(const CostPair& costs, const StepExtras& extras, const StepWork& work) {
-  const double sequences = work.decoding + work.prefilling;
-  double ms = extras.step_ms;
-  if (sequences > 0) {
-    ms += run_ms(costs.target, {(work.verified + work.prefilled) / sequences, sequences,
-                                work.context / sequences, (work.verified + work.prefilling) / sequences});
-  }
-  return ms;
-}
-
-double of_draft(const LinearStep& costs, const StepWork& work) {
-  return work.drafts * (costs.draft_run + costs.draft_sequence * work.decoding +
-                        costs.draft_context_token * work.draft_context);
-}
-
 }  // namespace
 
 StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   return [costs, extras](const StepWork& work) {
-    double ms = of_target(costs, extras, work);
+    const double sequences = work.decoding + work.prefilling;
+    double ms = extras.step_ms;
+    if (sequences > 0) {
+      ms += run_ms(costs.target, {(work.verified + work.prefilled) / sequences, sequences,
+                                  work.context / sequences, (work.verified + work.prefilling) / sequences});
+    }
     if (work.prefilling > 0) {
       ms += reading_ms(costs, {work.prefilled / work.prefilling, work.prefilling,
                                (work.context - work.decoding_context) / work.prefilling});
@@ -57,36 +39,16 @@ StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   };
 }
 
-StepTime target_time(const CostPair& costs, const StepExtras& extras) {
-  return [costs, extras](const StepWork& work) { return of_target(costs, extras, work); };
-}
-
-StepTime draft_time(const CostPair& costs) {
-  return [costs](const StepWork& work) {
-    return work.drafts == 0
-               ? 0
-               : drafting_ms(costs, work.drafts, {work.decoding, work.draft_context / work.decoding});
-  };
-}
-
 StepTime step_time(const LinearStep& costs) {
   return [costs](const StepWork& work) {
-    return of_target(costs, work) +
-           (work.decoding == 0 ? 0
-            : work.drafts > 0  ? costs.speculation
-                               : costs.idle_draft) +
-           of_draft(costs, work);
+    const double target = on_curve(costs.by_tokens, work.verified + work.prefilled) + costs.step +
+                          costs.sequence * work.decoding + costs.position * work.verified +
+                          costs.prompt_token * work.prefilled + costs.context_token * work.context +
+                          (work.decoding > 0 && work.prefilled > 0 ? costs.mixed : 0);
+    const double draft = work.drafts * (costs.draft_run + costs.draft_sequence * work.decoding +
+                                        costs.draft_context_token * work.draft_context);
+    return target + (work.decoding == 0 ? 0 : work.drafts > 0 ? costs.speculation : costs.idle_draft) + draft;
   };
-}
-
-StepTime target_time(const LinearStep& costs) {
-  return [costs](const StepWork& work) {
-    return of_target(costs, work) + (work.verified > work.decoding ? costs.speculation : 0);
-  };
-}
-
-StepTime draft_time(const LinearStep& costs) {
-  return [costs](const StepWork& work) { return of_draft(costs, work); };
 }
 
 }  // namespace speclab

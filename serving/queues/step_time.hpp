@@ -21,11 +21,6 @@ struct StepExtras {
 /// sequence, in gamma runs or in one (DraftRuns), and reads the prompts.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
-/// Return the target's and the draft's part of a step, for drafts made on another device
-/// (serving/server/draft_device.hpp), which reads prompts while the target does.
-StepTime target_time(const CostPair& costs, const StepExtras& extras);
-StepTime draft_time(const CostPair& costs);
-
 /// A point of an engine's measured curve: the time of a step by its number of tokens.
 struct TokenPoint {
   double tokens = 0;
@@ -50,8 +45,5 @@ struct LinearStep {
   std::vector<TokenPoint> by_tokens{};
 };
 StepTime step_time(const LinearStep& costs);
-/// Returns the target's part, for a draft on its own device.
-StepTime target_time(const LinearStep& costs);
-StepTime draft_time(const LinearStep& costs);
 
 }  // namespace speclab

@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint16_t round_slot = 0;
 constexpr std::uint16_t rate_slot = 1;
 constexpr std::uint16_t text_slot = 2;
-constexpr std::uint16_t hit_slot = 3;
 
 PhiloxWords words_at(std::uint64_t seed, std::uint16_t slot, std::uint32_t round, std::uint32_t request) {
   return philox_words(seed, 0, use_and_slot(Draw{Use::accept, slot}), round, request);
@@ -177,10 +176,6 @@ std::span<const float> AcceptanceDraws::recorded_confidences(std::uint32_t reque
   return round_at(std::get<RecordedRounds>(law_),
                   open_unit(words_at(seed_, round_slot, round, request).first))
       .confidences;
-}
-
-bool AcceptanceDraws::drafted_for(std::uint32_t request, std::uint32_t round, double hit) const {
-  return open_unit(words_at(seed_, hit_slot, round, request).first) < hit;
 }
 
 void AcceptanceDraws::advance(RequestAcceptance& own, std::uint32_t request, std::uint32_t emitted) const {

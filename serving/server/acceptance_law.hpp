@@ -96,9 +96,6 @@ class AcceptanceDraws {
   /// Returns how many of `gamma` drafted tokens this round accepts.
   std::uint32_t accepted(const RequestAcceptance& own, std::uint32_t request, std::uint32_t round,
                          std::uint32_t gamma) const;
-  /// Returns true if the draft device prepared drafts for the outcome of the round before `round`, which has
-  /// probability `hit` (serving/server/draft_device.hpp).
-  bool drafted_for(std::uint32_t request, std::uint32_t round, double hit) const;
   /// RecordedRounds: returns the draft's confidence in each token of this round.
   std::span<const float> recorded_confidences(std::uint32_t request, std::uint32_t round) const;
   /// Advances a request's text by `emitted` tokens.

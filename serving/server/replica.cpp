@@ -23,7 +23,6 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
   decoding += other.decoding;
   drafted += other.drafted;
   verified += other.verified;
-  prepared += other.prepared;
   accepted += other.accepted;
   emitted += other.emitted;
   preempted += other.preempted;
@@ -79,18 +78,6 @@ Replica::Replica(const EngineOptions& options, StepPolicy policy, const Acceptan
 void Replica::forget() {
   totals_ = {};
   gaps_ = {};
-}
-
-std::uint32_t Replica::drafts_of(const Running& one) const {
-  return options_.draft_device && options_.draft_device->plain_after_miss && !one.prepared ? 0 : gamma_;
-}
-
-/// Draws whether the draft device already has drafts for this outcome of a round (`accepted` of `drafts`
-/// tokens), and sets one.prepared.
-void Replica::prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const {
-  if (!options_.draft_device) return;
-  const double hit = options_.draft_device->hit[drafts][accepted];
-  one.prepared = draws_.drafted_for(one.request, one.rounds, hit);
 }
 
 /// Makes room for `tokens` in the cache of running_[index] by preempting requests that were admitted after
@@ -186,33 +173,6 @@ double Replica::draft_context(std::uint32_t tokens) const {
   return options_.draft_budget == 0 ? tokens : std::min(tokens, options_.draft_budget);
 }
 
-/// Returns the milliseconds of a step with drafts from the draft device, which begins to draft for the next
-/// step when the target's run begins.
-double Replica::step_with_device(const DraftDevice& device, const StepWork& work, double now) {
-  const std::uint32_t gamma = std::get<FixedGamma>(policy_).gamma;
-  StepWork missed;
-  StepWork next;
-  bool any_prepared = false;
-  for (const Running& one : running_) {
-    const bool decodes_next = one.unread == one.reads;
-    if (decodes_next) {
-      next.decoding += device.outcomes;
-      next.draft_context += draft_context(one.context + one.reads);
-    }
-    if (!one.decodes()) continue;
-    any_prepared = any_prepared || one.prepared;
-    if (one.prepared || device.plain_after_miss) continue;
-    missed.decoding += 1;
-    missed.draft_context += draft_context(one.context);
-  }
-  next.drafts = next.decoding > 0 ? gamma : 0;
-  missed.drafts = missed.decoding > 0 ? gamma : 0;
-  const double wait = any_prepared ? std::max(0.0, drafted_at_ - now) : 0;
-  const double before = wait + (missed.drafts > 0 ? device.draft(missed) : 0);
-  drafted_at_ = now + before + (next.drafts > 0 ? device.draft(next) : 0);
-  return before + device.target(work);
-}
-
 void Replica::admit() {
   // The cache must hold the tokens that a decoding request may accept. This step's gamma is chosen only once
   // the batch is known, so the previous step's counts (vLLM's lookahead slots).
@@ -284,7 +244,7 @@ double Replica::begin_step(double now) {
   for (Running& one : running_) {
     if (!one.decodes()) continue;
     if (adaptive == nullptr) {
-      one.drafts = drafts_of(one);
+      one.drafts = gamma_;
       one.accepts = draws_.accepted(one.own, one.request, one.rounds, one.drafts);
     }
     outcome.accepted += one.accepts;
@@ -293,11 +253,9 @@ double Replica::begin_step(double now) {
     work.verified += verified + 1;
     totals_.drafted += adaptive != nullptr ? gamma_ : one.drafts;
     totals_.verified += verified;
-    totals_.prepared += one.prepared ? 1 : 0;
   }
-  work.drafts = options_.draft_device ? 0 : gamma_;
-  double ms =
-      options_.draft_device ? step_with_device(*options_.draft_device, work, now) : options_.time(work);
+  work.drafts = gamma_;
+  double ms = options_.time(work);
   if (now > last_end_ms_) ms += options_.wake_ms;
   if (batch.sequences > 0) {
     if (adaptive != nullptr) ms += adaptive->step_ms;
@@ -345,16 +303,12 @@ void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
     if (one.decodes()) {
       const std::uint32_t tokens = one.accepts + 1;
       ++one.rounds;
-      prepare(one, one.drafts, one.accepts);
       one.context += tokens;
       emit(one, tokens, now);
     } else {
       one.context += one.reads;
       one.unread -= one.reads;
-      if (one.unread == 0) {
-        emit(one, 1, now);
-        prepare(one, 0, 0);
-      }
+      if (one.unread == 0) emit(one, 1, now);
     }
     if (one.out == requests_[one.request].output) {
       used_blocks_ -= one.blocks;

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "serving/server/acceptance_law.hpp"
-#include "serving/server/draft_device.hpp"
 #include "serving/server/request_stream.hpp"
 #include "serving/server/step_policies.hpp"
 #include "serving/server/step_work.hpp"
@@ -29,7 +28,6 @@ struct EngineOptions {
   /// Most cached tokens per sequence that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0: all.
   std::uint32_t draft_budget = 0;
   StepTime time{};
-  std::optional<DraftDevice> draft_device{};  ///< needs FixedGamma; `time` is then not read
 };
 
 /// Times of one served request.
@@ -44,7 +42,6 @@ struct StepTotals {
   std::uint64_t decoding = 0;  ///< decoding sequences, summed over steps: the number of rounds
   std::uint64_t drafted = 0;
   std::uint64_t verified = 0;  ///< drafted tokens that were verified
-  std::uint64_t prepared = 0;  ///< rounds whose drafts a draft device had prepared
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
   std::uint64_t preempted = 0;
@@ -106,7 +103,6 @@ class Replica {
     std::uint32_t drafts = 0;   ///< drafted tokens that this step verifies
     std::uint32_t accepts = 0;  ///< accepted ones of `drafts`
     std::uint32_t blocks = 0;
-    bool prepared = false;  ///< a draft device has drafted the next round
     /// AdaptiveVerification only: how many of the previous round's drafted tokens would have been accepted;
     /// empty before the first round.
     std::optional<std::uint32_t> accepts_before{};
@@ -131,11 +127,8 @@ class Replica {
   void put_back();
   void emit(Running& one, std::uint32_t tokens, double now);
   std::uint32_t choose_gamma(const DecodingBatch& batch);
-  std::uint32_t drafts_of(const Running& one) const;
   void verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain);
-  void prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const;
   double draft_context(std::uint32_t tokens) const;
-  double step_with_device(const DraftDevice& device, const StepWork& work, double now);
 
   const EngineOptions& options_;
   StepPolicy policy_;
@@ -147,8 +140,6 @@ class Replica {
   std::uint64_t used_blocks_ = 0;
   std::uint32_t gamma_ = 0;
   std::uint32_t last_gamma_ = 0;
-  /// Time at which the draft device finished drafting for the last step's likely outcomes.
-  double drafted_at_ = 0;
   bool any_decoded_ = false;
   bool in_step_ = false;
   double last_end_ms_ = -std::numeric_limits<double>::infinity();

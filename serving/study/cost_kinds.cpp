@@ -20,7 +20,7 @@ const Typed<TokenPoint>& token_point_type() {
 
 /// Returns the step times of linear costs. Throws ConfigError if the tokens of "by_tokens" do not increase,
 /// or if a step of one sequence takes no time.
-StepTimes linear_times(const LinearStep& costs, const std::string& path) {
+StepTime linear_time(const LinearStep& costs, const std::string& path) {
   const std::vector<TokenPoint>& curve = costs.by_tokens;
   for (std::size_t i = 1; i < curve.size(); ++i) {
     if (curve[i].tokens > curve[i - 1].tokens) continue;
@@ -29,7 +29,7 @@ StepTimes linear_times(const LinearStep& costs, const std::string& path) {
   }
   StepWork one;
   one.decoding = one.verified = 1;
-  if (step_time(costs)(one) > 0) return {step_time(costs), target_time(costs), draft_time(costs)};
+  if (step_time(costs)(one) > 0) return step_time(costs);
   throw ConfigError(path,
                     "a step of one sequence takes no time: give \"step\", \"sequence\" or \"position\"");
 }
@@ -59,10 +59,10 @@ StepCostKind linear_steps() {
        field(
            "draft_context_token", &C::draft_context_token, ms,
            "Milliseconds of each draft run for each token of a cache that it reads; \"engine\": {\"draft_budget\": n} limits these tokens.")},
-      [](const C& own, const std::string& path, std::uint32_t) { return linear_times(own, path); });
+      [](const C& own, const std::string& path, std::uint32_t) { return linear_time(own, path); });
 }
 
-StepTimes pair_times(const PairStepCosts& costs, const std::string& path, std::uint32_t gamma) {
+StepTime pair_time(const PairStepCosts& costs, const std::string& path, std::uint32_t gamma) {
   // Results contain the files that a config names, but not the shapes of models.
   for (const auto& [key, name] : {std::pair{"target", costs.target}, std::pair{"draft", costs.draft}}) {
     if (is_model_config(name))
@@ -70,7 +70,7 @@ StepTimes pair_times(const PairStepCosts& costs, const std::string& path, std::u
                         name);
   }
   if (gamma > 0 && !has_draft(costs)) throw ConfigError(path + "/draft", "missing; \"gamma\" is above 0");
-  return step_times(planned_pair(costs, path, served_operation).costs, {costs.step_ms, costs.idle_draft});
+  return step_time(planned_pair(costs, path, served_operation).costs, {costs.step_ms, costs.idle_draft});
 }
 
 StepCostKind pair_steps(const char* name, const char* sentence, CostForm form) {
@@ -82,18 +82,12 @@ StepCostKind pair_steps(const char* name, const char* sentence, CostForm form) {
                     "Milliseconds of scheduler and host in every step (assumed)."),
               field("idle_draft", &C::idle_draft, boolean(),
                     "The draft also runs once if a policy drafts nothing, to keep its cache complete.")}),
-      [](const C& own, const std::string& path, std::uint32_t gamma) {
-        return pair_times(own, path, gamma);
-      });
+      [](const C& own, const std::string& path, std::uint32_t gamma) { return pair_time(own, path, gamma); });
   kind.of_pair = true;
   return kind;
 }
 
 }  // namespace
-
-StepTimes step_times(const CostPair& costs, const StepExtras& extras) {
-  return {step_time(costs, extras), target_time(costs, extras), draft_time(costs)};
-}
 
 Family<StepCostKind>& step_cost_family() {
   static Family<StepCostKind> family(

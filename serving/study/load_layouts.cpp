@@ -46,9 +46,8 @@ std::vector<LoadQuestion> allowed_layouts(const LoadQuestion& question) {
 /// Returns the largest capacity of a policy; 0 if the models or a request do not fit into the memory.
 double max_capacity(const LoadQuestion& question, const Control& control) {
   const double context = mean_context(load_stream(question));
-  for (const CostPair& costs : costs_by_device(question)) {
-    if (memory_fit(costs, {1, context}, question.memory_share, question.max_gamma).fits_reason) return 0;
-  }
+  if (memory_fit(question.costs, {1, context}, question.memory_share, question.max_gamma).fits_reason)
+    return 0;
   try {
     const auto full = full_servers(question, candidates_of(question), control);
     return std::ranges::max(full, {}, &FullServer::capacity).capacity;

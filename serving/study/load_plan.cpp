@@ -28,9 +28,9 @@ SPECLAB_RESULT(LoadAdvice, "load advice", policy, from, to);
 SPECLAB_RESULT(LoadLimit, "load limit", policy, capacity, running, binds, next, next_capacity);
 SPECLAB_RESULT(LoadLayout, "load layout", replicas, devices, chosen, fits_reason, capacity, served, low_ms,
                high_ms);
-SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_device, draft_budget,
-               cache_tokens, ttft_ms, tpot_ms, percentile, confidence, requests, runs, fits, fits_reason,
-               policies, best, recommended, limit, layouts, table, max_sequences, settings, warnings);
+SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_budget, cache_tokens,
+               ttft_ms, tpot_ms, percentile, confidence, requests, runs, fits, fits_reason, policies, best,
+               recommended, limit, layouts, table, max_sequences, settings, warnings);
 
 namespace {
 
@@ -63,15 +63,6 @@ std::string length_words(const Length& length) {
   const auto& normal = std::get<LogNormalLength>(length);
   return fmt::format("{} on average, log-normal, standard deviation {} of the mean", normal.mean,
                      normal.variation);
-}
-
-std::string device_words(const DraftDeviceSection& device) {
-  const std::string outcomes =
-      device.hit ? fmt::format("has drafted for a round's outcome with probability {:.4g}", *device.hit)
-                 : fmt::format("drafts for the {} likeliest outcomes of each sequence", device.outcomes);
-  return fmt::format(
-      "{}; after another {}", outcomes,
-      device.plain_after_miss ? "its sequence is decoded without drafts" : "all wait for drafts");
 }
 
 std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& law) {
@@ -119,7 +110,6 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
   plan.acceptance = acceptance_words(question, law_of(question));
   plan.costs = cost_sentence(question);
   if (server.engine.draft_budget > 0) plan.draft_budget = server.engine.draft_budget;
-  if (server.draft_device) plan.draft_device = device_words(*server.draft_device);
   plan.ttft_ms = server.ttft_ms;
   plan.tpot_ms = server.tpot_ms;
   plan.percentile = server.percentile;
@@ -234,9 +224,8 @@ std::vector<ServerSetting> settings_of(const LoadQuestion& question, const LoadP
 
 std::uint64_t load_work(const LoadQuestion& question) {
   const std::size_t steps = draft_runs(question.costs) == DraftRuns::a_token ? 1 : 0;
-  const std::size_t own = question.server.policy.entry().ahead ? 0 : 1;
-  const std::size_t others = question.server.draft_device ? 1 : 3 + own + steps;
-  const std::size_t policies = others + static_cast<std::size_t>(std::min(question.max_gamma, 9));
+  const std::size_t own = has_own_policy(question) ? 1 : 0;
+  const std::size_t policies = 3 + own + steps + static_cast<std::size_t>(std::min(question.max_gamma, 9));
   std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
   for (const double rate : question.rates) requests += load_size(question, rate).all();
   // Each highest rate takes about six bisections.
@@ -278,16 +267,6 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   if (section.engine.draft_budget > 0 && !std::holds_alternative<RooflineCost>(question.costs.draft))
     refuse("/serving/engine/draft_budget",
            "the time of this draft does not depend on its cache; leave it out");
-  if (section.draft_device && !section.policy.entry().ahead)
-    refuse("/serving/policy", "with a draft device only fixed gammas are simulated");
-  const bool own_states =
-      question.method == DraftMethod::mtp || draft_runs(question.method) == DraftRuns::a_round;
-  if (section.draft_device && own_states) {
-    throw ConfigError(
-        "/serving/draft_device",
-        "{} drafts from the target's states, which a draft device lacks before the round has ended",
-        word_of(question.method));
-  }
   return question;
 }
 
@@ -297,11 +276,9 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   const double context = mean_context(stream);
   describe(question, stream, plan);
   append_notes(question.costs, plan.warnings);
-  for (const CostPair& costs : costs_by_device(question)) {
-    const MemoryFit fit = memory_fit(costs, {1, context}, question.memory_share, question.max_gamma);
-    if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
-    if (fit.fits_reason) return plan;
-  }
+  static_cast<MemoryFit&>(plan) =
+      memory_fit(question.costs, {1, context}, question.memory_share, question.max_gamma);
+  if (plan.fits_reason) return plan;
   plan.table = batch_table(question, context);
   const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table);
   Simulation simulation{question, stream, {}, control};
@@ -346,7 +323,6 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   }
   plan.limit = limit_of(question, plan, full, control);
   if (control.stop()) return std::nullopt;
-  if (question.server.draft_device) return plan;  // the servers with settings have none
   for (const LoadAdvice& advice : plan.recommended) {
     for (ServerSetting& one : settings_of(question, plan, candidates, advice))
       plan.settings.push_back(std::move(one));

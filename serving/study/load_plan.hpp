@@ -103,7 +103,6 @@ struct LoadPlan : MemoryFit {
   std::string lengths;
   std::string acceptance;
   std::string costs;
-  std::optional<std::string> draft_device;  ///< in words
   /// Most cached tokens per sequence that a draft run reads.
   std::optional<std::uint32_t> draft_budget;
   /// Cache tokens of a replica with a draft; empty: unlimited.

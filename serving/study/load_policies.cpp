@@ -63,24 +63,14 @@ double mean_context(const RequestStream& stream) {
   return mean_of(stream.prompt) + mean_of(stream.output) / 2;
 }
 
-std::vector<CostPair> costs_by_device(const LoadQuestion& question) {
-  if (!question.server.draft_device) return {question.costs};
-  return {{question.costs.target, ConstantCost{0}}, {question.costs.draft, ConstantCost{0}}};
-}
-
 std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts) {
   if (question.server.engine.cache_tokens != 0) return question.server.engine.cache_tokens;
-  std::vector<CostPair> devices = costs_by_device(question);
-  if (!drafts) devices = {{question.costs.target, ConstantCost{0}}};
-  std::uint64_t tokens = 0;
-  for (const CostPair& costs : devices) {
-    const auto memory =
-        device_memory(costs, {1, context}, question.memory_share, drafts ? question.max_gamma : 0);
-    if (!memory || !memory->largest_batch) continue;
-    const auto held = static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
-    tokens = tokens == 0 ? held : std::min(tokens, held);
-  }
-  return tokens;
+  CostPair costs = question.costs;
+  if (!drafts) costs.draft = ConstantCost{0};
+  const auto memory =
+      device_memory(costs, {1, context}, question.memory_share, drafts ? question.max_gamma : 0);
+  if (!memory || !memory->largest_batch) return 0;
+  return static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
 }
 
 ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate, double context) {
@@ -90,15 +80,15 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
   CostPair costs = question.costs;
   StepExtras extras = question.extras;
   if (!candidate.drafts) {
-    section.draft_device.reset();
     costs.draft = ConstantCost{0};
     extras.draft_follows = false;
   }
-  return server_of(section, candidate.gamma, law_of(question), step_times(costs, extras));
+  return server_of(section, candidate.gamma, law_of(question), step_time(costs, extras));
 }
 
+bool has_own_policy(const LoadQuestion& question) { return question.server.policy.name() != "fixed"; }
+
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context) {
-  if (question.server.draft_device) return {};
   return gamma_by_batch(tokens_of(question), question.costs, context,
                         static_cast<int>(question.server.engine.max_sequences));
 }
@@ -119,7 +109,6 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
     add(fmt::format("γ = {}", gamma), "at every batch", gamma, fixed);
     candidates.back().settable = true;
   }
-  if (question.server.draft_device) return candidates;
   const int most = question.max_gamma;
   add("table by batch", "the γ of each batch below; the draft also runs where it is 0", most,
       table_of(by_batch));
@@ -131,7 +120,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
   add("goodput", "the γ with the most expected tokens per millisecond, with α as observed", most,
       policy_of({{"kind", "goodput"}}));
   const Selected<StepPolicyKind>& own = question.server.policy;
-  if (!own.entry().ahead) add(own.name(), own.kind->sentence, most, own);
+  if (has_own_policy(question)) add(own.name(), own.kind->sentence, most, own);
   return candidates;
 }
 

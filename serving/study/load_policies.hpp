@@ -23,15 +23,14 @@ struct LoadCandidate {
 AcceptanceLaw law_of(const LoadQuestion& question);
 /// Returns a request's mean cached tokens: its prompt and half of its output.
 double mean_context(const RequestStream& stream);
-/// Returns the costs per device: one device with both models, or the target's, then the draft's.
-std::vector<CostPair> costs_by_device(const LoadQuestion& question);
-/// Returns the cache tokens that a replica can hold on each device; 0: unlimited.
+/// Returns the cache tokens that a replica can hold; 0: unlimited.
 std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts);
-/// Returns the best gamma per batch at this context, as `plan` finds it. A draft device drafts before the
-/// step begins, so no table can change that draft: it is then empty.
+/// Returns true if the section's policy is compared, too: it is not a fixed gamma.
+bool has_own_policy(const LoadQuestion& question);
+/// Returns the best gamma per batch at this context, as `plan` finds it.
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
 /// Returns the policies to compare, first none (no speculation). `by_batch` is the table for the mean
-/// context. With a draft device only fixed gammas are compared.
+/// context.
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                                            const std::vector<BatchRange>& by_batch);
 

@@ -53,12 +53,10 @@ std::string head(const LoadPlan& plan) {
   const auto layout = std::ranges::find(plan.layouts, true, &LoadLayout::chosen);
   if (layout != plan.layouts.end())
     out += plan_line("layout", "{}, the best of {}", layout_words(*layout), plan.layouts.size());
-  if (plan.draft_device) out += plan_line("draft device", *plan.draft_device);
   if (plan.draft_budget)
     out += plan_line("a draft run reads", "{} tokens of a cache at most", *plan.draft_budget);
-  const char* beside = plan.draft_device ? "on each of both devices" : "beside both models";
   out += plan_line("cache of a replica", plan.cache_tokens
-                                             ? fmt::format("{} tokens {}", *plan.cache_tokens, beside)
+                                             ? fmt::format("{} tokens beside both models", *plan.cache_tokens)
                                              : "no limit: serving.engine.cache_tokens sets one");
   if (plan.ttft_ms) out += plan_line("target of TTFT", "{:.4g} ms", *plan.ttft_ms);
   if (plan.tpot_ms) out += plan_line("target of TPOT", "{:.4g} ms a token", *plan.tpot_ms);

@@ -21,13 +21,6 @@ StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
 
 using Asked = StepPolicyRequest;
 
-StepPolicyKind fixed_gamma() {
-  auto kind = plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
-                         [](const Asked& asked) { return FixedGamma{asked.gamma}; });
-  kind.ahead = true;
-  return kind;
-}
-
 StepPolicyKind gamma_table() {
   using R = GammaTable::Row;
   const auto row = object<R>(
@@ -135,7 +128,8 @@ StepPolicyKind adaptive_verification() {
 Family<StepPolicyKind>& step_policy_family() {
   static Family<StepPolicyKind> family(
       "policy of a server", "Policies of servers", nullptr, [](Family<StepPolicyKind>& all) {
-        all.add(fixed_gamma());
+        all.add(plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
+                           [](const Asked& asked) { return FixedGamma{asked.gamma}; }));
         all.add(gamma_table());
         all.add(sglang_slots());
         all.add(one_way_gate());

@@ -95,7 +95,6 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
   all.push_back({"accepted", per_round(&StepTotals::accepted)});
   all.push_back({"drafted", per_round(&StepTotals::drafted)});
   if (section.policy.entry().verifies_part) all.push_back({"verified", per_round(&StepTotals::verified)});
-  if (section.draft_device) all.push_back({"prepared", per_round(&StepTotals::prepared)});
   all.push_back({"running", [](const Run& run) { return run.totals.running_ms / run.totals.busy_ms; }});
   all.push_back({"utilisation", [replicas = section.engine.replicas](const Run& run) {
                    return std::min(1.0, run.totals.busy_ms / (run.window_ms * replicas));

@@ -39,17 +39,8 @@ struct StepPolicyKind : KindInfo {
   /// Returns the policy's longest draft; null: gamma.
   std::function<std::uint32_t(const SelectedKind& selected)> max_drafted = nullptr;
   bool verifies_part = false;  ///< does not verify every drafted token
-  bool ahead = false;          ///< decides a step ahead, so that a draft device can draft for it
 };
 Family<StepPolicyKind>& step_policy_family();
-
-/// Times of a step: `step` on one device, `target` and `draft` with a device for each.
-struct StepTimes {
-  StepTime step;
-  StepTime target;  ///< without draft runs
-  StepTime draft;
-};
-StepTimes step_times(const CostPair& costs, const StepExtras& extras);
 
 /// Step costs that follow from a pair's costs.
 struct PairStepCosts : PairCosts {
@@ -59,7 +50,7 @@ struct PairStepCosts : PairCosts {
 struct StepCostKind : KindInfo {
   struct Common {};
   /// Throws ConfigError if steps take no time, or if gamma is above 0 without a draft.
-  std::function<StepTimes(const SelectedKind& selected, std::uint32_t gamma)> make;
+  std::function<StepTime(const SelectedKind& selected, std::uint32_t gamma)> make;
   bool of_pair = false;  ///< parameters are of type PairStepCosts
 };
 Family<StepCostKind>& step_cost_family();

@@ -29,23 +29,6 @@ const Typed<EngineSection>& engine_type() {
   return type;
 }
 
-const Typed<DraftDeviceSection>& draft_device_type() {
-  using D = DraftDeviceSection;
-  static const auto type = object<D>(
-      "serving draft device",
-      "A separate device drafts for likely outcomes of a round while the target verifies it (SSD; Kumar, Dao and May 2026).",
-      {field("hit", &D::hit, number(0, 1), "Probability that the device has drafted for the outcome."),
-       field("rank_shares", &D::rank_shares, list(number(0, 1), 1, 64),
-             "Instead: how often the next token is the draft's 1st, 2nd, ... choice."),
-       integer_field(
-           "outcomes", &D::outcomes, 1, 4096,
-           "Outcomes of each sequence for which the device drafts; with rank_shares the likeliest."),
-       field(
-           "plain_after_miss", &D::plain_after_miss, boolean(),
-           "If true, a sequence with any other outcome is decoded without drafts; otherwise all sequences wait.")});
-  return type;
-}
-
 }  // namespace
 
 SectionKind serving_section() {
@@ -80,9 +63,6 @@ SectionKind serving_section() {
                  "Policy that chooses the drafted tokens of a step."),
            field("cost", &S::cost, kind_of(step_cost_family()), "Time of a step."),
            field("engine", &S::engine, engine_type(), "The engines."),
-           field(
-               "draft_device", &S::draft_device, draft_device_type(),
-               "A device that drafts while the target verifies. Without it, drafting takes the target's time."),
            integer_field("requests", &S::requests, 1, 1e9, "Requests measured in a run."),
            integer_field("settle", &S::settle, 0, 1e9,
                          "Requests before and after the measured ones; they are not measured."),

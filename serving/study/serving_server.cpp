@@ -12,33 +12,6 @@ namespace speclab {
 
 namespace {
 
-DraftDevice draft_device_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
-                            const StepTimes& times) {
-  const DraftDeviceSection& known = *section.draft_device;
-  if (known.hit.has_value() == known.rank_shares.has_value())
-    throw ConfigError("/serving/draft_device", "give one of hit and rank_shares");
-  if (!section.policy.entry().ahead) {
-    throw ConfigError("/serving/policy",
-                      "{}: a draft device drafts for the next step, so that only fixed is simulated with "
-                      "/serving/draft_device",
-                      section.policy.name());
-  }
-  DraftDevice device{.outcomes = known.outcomes,
-                     .plain_after_miss = known.plain_after_miss,
-                     .target = times.target,
-                     .draft = times.draft};
-  if (known.hit) {
-    device.hit = equal_hits(*known.hit, gamma);
-    return device;
-  }
-  if (const auto problem = rank_share_problem(*known.rank_shares)) {
-    const std::string path = "/serving/draft_device/rank_shares";
-    throw ConfigError(problem->rank ? fmt::format("{}/{}", path, *problem->rank) : path, problem->why);
-  }
-  device.hit = likeliest_hits(law, *known.rank_shares, known.outcomes, gamma);
-  return device;
-}
-
 Length length_of(double mean, double variation, const char* path) {
   if (variation == 0 && mean != std::floor(mean))
     throw ConfigError(path, "{}: a fixed length is an integer", mean);
@@ -96,7 +69,7 @@ AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, 
 }
 
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
-                        const StepTimes& times) {
+                        const StepTime& time) {
   const EngineSection& engine = section.engine;
   ServerOptions options{
       .engine = engine, .replicas = engine.replicas, .front_ms = engine.front_ms, .acceptance = law};
@@ -106,9 +79,8 @@ ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, cons
                       "{} tokens are less than a block, which has {}; 0 means no limit", engine.cache_tokens,
                       engine.block_tokens);
   }
-  options.engine.time = times.step;
-  if (section.draft_device) options.engine.draft_device = draft_device_of(section, gamma, law, times);
-  options.policy = section.policy.entry().make(section.policy, {gamma, law, times.step});
+  options.engine.time = time;
+  options.policy = section.policy.entry().make(section.policy, {gamma, law, time});
   return options;
 }
 
@@ -116,8 +88,8 @@ ServerOptions server_of(const Config& config) {
   const auto& section = config.section<ServingSection>();
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
   if (!section.cost) throw ConfigError("/serving/cost", "missing; it says how long a step takes");
-  const StepTimes times = section.cost->entry().make(*section.cost, gamma);
-  return server_of(section, gamma, acceptance_of(section, gamma, config.alpha), times);
+  const StepTime time = section.cost->entry().make(*section.cost, gamma);
+  return server_of(section, gamma, acceptance_of(section, gamma, config.alpha), time);
 }
 
 LoadSize size_of(const ServingSection& section) {

@@ -22,14 +22,6 @@ struct EngineSection : EngineOptions {
   std::uint64_t cache_tokens = 0;
 };
 
-/// A draft on its own device. Exactly one of `hit` and `rank_shares` states how often drafts are prepared.
-struct DraftDeviceSection {
-  std::optional<double> hit;
-  std::optional<std::vector<double>> rank_shares;
-  std::uint32_t outcomes = 1;
-  bool plain_after_miss = false;
-};
-
 struct ServingSection {
   std::optional<double> requests_per_second;
   std::optional<std::uint32_t> clients;
@@ -45,7 +37,6 @@ struct ServingSection {
   Selected<StepPolicyKind> policy = kind_named(step_policy_family(), "fixed");
   std::optional<Selected<StepCostKind>> cost;
   EngineSection engine;
-  std::optional<DraftDeviceSection> draft_device;
   std::uint64_t requests = 2000;
   std::uint64_t settle = 200;
   std::optional<std::uint64_t> settle_after;
@@ -60,7 +51,7 @@ struct ServingSection {
 AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha);
 /// Returns the section's server. Throws ConfigError if it would not work.
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
-                        const StepTimes& times);
+                        const StepTime& time);
 /// Returns a config's server, with its acceptance and costs.
 ServerOptions server_of(const Config& config);
 

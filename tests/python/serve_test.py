@@ -29,12 +29,7 @@ def drawn(seed):
         "engine": {"max_sequences": rng.choice([4, 64]), "step_tokens": rng.choice([512, 8192]), "cache_tokens": 4_000_000, "draft_budget": rng.choice([0, 256])},
         "acceptance": {"kind": "rate", "spread": rng.choice([0, 0.1])}, "requests": 40, "runs": 2, "percentile": 95,
     }
-    kind = rng.choice(["none", "hit", "ranks"])
-    if kind == "hit":
-        asked["draft_device"] = {"hit": round(rng.random(), 3), "plain_after_miss": rng.random() < 0.5}
-    elif kind == "ranks":
-        asked["draft_device"] = {"rank_shares": [0.6, 0.2, 0.05], "outcomes": rng.randint(1, 12), "plain_after_miss": rng.random() < 0.5}
-    else:
+    if rng.random() < 0.5:
         cost |= {"idle_draft": rng.random() < 0.5, "draft_devices": 1}
     if target == "mixtral-8x7b":
         cost["routing_exponent"] = rng.choice([0.5, 0.79, 1])
@@ -52,8 +47,6 @@ def config_of(alpha, asked, gamma, seed=1):
     of_drafts = ("draft", "draft_devices", "idle_draft", "routing_exponent", "draft_times", "c")
     cost = {key: value for key, value in asked["cost"].items() if gamma > 0 or key not in of_drafts or key == "routing_exponent"}
     serving = {"settle": asked["requests"] // 5, "settle_after": asked["requests"] // 10} | asked | {"cost": cost}
-    if gamma == 0:
-        serving.pop("draft_device", None)
     return {"title": "one server", "experiment": "serving", "seed": seed, "gamma": gamma, "alpha": alpha, "serving": serving}
 
 
@@ -81,8 +74,6 @@ def test_a_config_the_program_and_python_give_equal_numbers(seed):
     sets = [word for word in sets if not word.startswith("--set=serving.cost=")]
     assert subprocess.run([*words, *costs, *sets], capture_output=True, text=True, check=True).stdout == made.stdout
     policies = {policy["name"]: numbers_of(policy["points"][0]) for policy in plan["policies"]}
-    if "draft_device" in asked:
-        assert list(policies) == ["plain", "γ = 1", "γ = 2", "γ = 3"]
     for name, gamma in (("plain", 0), ("γ = 2", 2)):
         found = served(config_of(alpha, asked, gamma, seed=7))
         for number in NUMBERS:
@@ -95,16 +86,11 @@ def test_a_config_the_program_and_python_give_equal_numbers(seed):
 COST = {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}
 
 
-def test_the_draft_device_and_the_budget_change_what_they_should():
+def test_the_budget_of_drafts_changes_what_it_should():
     ask = {"cost": COST | {"dtype": "fp8"}, "requests_per_second": 2, "requests": 100, "runs": 2}
     def latency(**more):
         return {policy["name"]: numbers_of(policy["points"][0])["latency mean"]["value"] for policy in speclab.serve(0.75, max_gamma=4, **ask, **more)["policies"]}
     here = latency()
-    # Drafts for every outcome: the target never waits, unless drafts take longer than it.
-    assert latency(draft_device={"hit": 1})["γ = 4"] < 0.85 * here["γ = 4"]
-    assert latency(draft_device={"hit": 1})["plain"] == here["plain"]
-    # No device for the draft: drafts come one after the other, and the draft reads prompts, too.
-    assert latency(draft_device={"hit": 0})["γ = 4"] == pytest.approx(here["γ = 4"], rel=0.05)
     assert latency(engine={"draft_budget": 100_000})["γ = 4"] == here["γ = 4"]
     assert latency(engine={"draft_budget": 16})["γ = 4"] < here["γ = 4"]
 
@@ -138,13 +124,8 @@ def test_rates_that_differ_between_requests_make_the_best_gamma_longer():
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ({"draft_device": {"hit": 0.5, "rank_shares": [0.5]}}, "give one of hit and rank_shares"),
-    ({"draft_device": {"outcomes": 4}}, "give one of hit and rank_shares"),
-    ({"draft_device": {"rank_shares": [0.2, 0.3]}}, "0.3 is above the share before it"),
-    ({"draft_device": {"rank_shares": [0.7, 0.4]}}, "shares add up to 1.1"),
-    ({"draft_device": {"hit": 1.5}}, "/serving/draft_device/hit: 1.5"),
+    ({"percentile": 150}, "/serving/percentile: 150"),
     ({"engine": {"draft_budget": -1}}, "/serving/engine/draft_budget"),
-    ({"draft_device": {"hit": 0.5}, "policy": {"kind": "adaptive", "correlation": 0.5}}, "/serving/policy: with a draft device only fixed gammas"),
     ({"promt": 5}, 'unknown key "promt" in serving; did you mean "prompt"'),
     ({"clients": 5}, "/serving/clients: plan load compares rates"),
     ({"acceptance": {"kind": "all_or_none", "mean": 2}}, "/serving/acceptance/kind: a mean is that of one gamma"),

@@ -119,8 +119,9 @@ tree = json.load(open('tree_of_one'))['best']
 assert tree['nodes'] == tree['chain_gamma'] == data['best']['gamma'], tree
 assert abs(tree['speedup'] - data['best']['speedup']['value']) < 1e-9" out
 expect 2 plan tree .2,.6 --c 0.1
-says err "shares .2,.6: "
+says err "shares .2,.6: 0.6 is above the share before it, 0.2"
 expect 2 plan tree .6,.6 --c 0.1
+says err "shares .6,.6: shares add up to 1.2"
 expect 2 plan tree .6,x --c 0.1
 says err 'shares .6,x: "x"; expected shares such as 0.6,0.2,0.1'
 expect 0 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h200 --devices 2
@@ -340,20 +341,17 @@ printf '5,80,0.68-0.94\n' >>speeds.csv
 expect 2 plan sweep speeds.csv
 says err 'speeds.csv:7: acceptance is "0.68-0.94"; expected one number'
 
-# A server under load with a draft device has the same numbers as its config.
+# A server under load has the same numbers as its config.
 server=()
 for key in output=40 length_variation=0 engine.cache_tokens=400000 requests=20 runs=2 engine.draft_budget=64; do server+=(--set "serving.$key"); done
 load=(plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 3 --max-gamma 2 --quiet "${server[@]}")
-ranks=(--set 'serving.draft_device={"rank_shares": [0.6, 0.2], "outcomes": 5}')
-expect 0 "${load[@]}" "${ranks[@]}"
-says out "draft device            drafts for the 5 likeliest outcomes of each sequence; after another all wait for drafts"
+expect 0 "${load[@]}"
 says out "a draft run reads       64 tokens of a cache at most"
-expect 0 "${load[@]}" "${ranks[@]}" --json
+expect 0 "${load[@]}" --json
 mv out plan.json
 cat >server.json <<'END'
 {"title": "server", "experiment": "serving", "seed": 1, "gamma": 2, "alpha": 0.75, "serving": {"requests_per_second": 3, "output": 40, "requests": 20, "settle": 4, "settle_after": 2,
- "runs": 2, "cost": {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
- "draft_device": {"rank_shares": [0.6, 0.2], "outcomes": 5}}}
+ "runs": 2, "cost": {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64}}}
 END
 expect 0 run server.json --out server
 python "import json
@@ -363,16 +361,10 @@ expect 0 "${load[@]}" --set serving.policy='{"kind": "adaptive", "correlation": 
 says out "adaptive"
 expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
 says out "gate"
-expect 2 "${load[@]}" --set serving.draft_device.hit=0.5 --set serving.policy='{"kind": "adaptive", "correlation": 0.6}'
-says err "/serving/policy: with a draft device only fixed gammas are simulated"
-expect 2 "${load[@]}" --set serving.draft_device='{"hit": 0.5, "rank_shares": [0.5]}'
-says err "give one of hit and rank_shares"
-expect 2 "${load[@]}" --set serving.draft_device.hit=1.5
-says err "/serving/draft_device/hit: 1.5 is not a number >= 0 and <= 1"
+expect 2 "${load[@]}" --set serving.percentile=150
+says err "/serving/percentile: 150"
 expect 2 "${load[@]}" --set serving.engine.wake=2
 says err 'unknown key "wake" in serving engine; did you mean "wake_ms"?'
-expect 2 "${load[@]}" --set 'serving.draft_device.rank_shares=[0.2, 0.3]'
-says err "0.3 is above the share before it, 0.2"
 expect 2 "${load[@]}" --devices 0
 says err "--devices: 0"
 
@@ -469,8 +461,6 @@ python "assert data['drafted_in_one_run'] <= 15" out
 expect 0 plan load 0.8 $block --rate 20 --set serving.requests=60 --set serving.runs=2 --max-gamma 12 --json
 python "names = [one['name'] for one in data['policies']]
 assert 'γ = 12' in names and not any('SGLang' in name for name in names)" out
-expect 2 plan load 0.8 $block --rate 20 --set serving.draft_device.hit=0.9
-says err "dflash drafts from the target's states"
 expect 2 plan alpha 0.8 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --method dflash
 says err "is a model of its own; give the config.json of the head"
 

@@ -1,4 +1,4 @@
-// Compares times of steps with sums by hand, and a draft device with closed forms.
+// Compares times of steps with sums by hand.
 #include "serving/queues/step_time.hpp"
 
 #include <doctest/doctest.h>
@@ -7,8 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/theory/schedule_theory.hpp"
-#include "analysis/theory/theorems.hpp"
 #include "serving/queues/run_numbers.hpp"
 #include "tests/bounds.hpp"
 
@@ -42,7 +40,7 @@ TEST_CASE("a draft of sparse caches reads at most its budget, and of a large one
   CHECK(window(135) < window(0));
 }
 
-TEST_CASE("the parts of target and draft are the step") {
+TEST_CASE("a step is the sum of its terms") {
   const LinearStep costs{3, 0.1, 0.05, 0.01, 0.001, 0.6, 0.7, 0, 0.4, 0.02, 0.003};
   StepWork work{.decoding = 5, .verified = 20, .prefilling = 1, .prefilled = 50, .context = 900};
   work.draft_context = 400;
@@ -50,14 +48,11 @@ TEST_CASE("the parts of target and draft are the step") {
   const double target = 3 + 0.1 * 5 + 0.05 * 20 + 0.01 * 50 + 0.001 * 900 + 0.6 + 0.7;
   const double draft = 3 * (0.4 + 0.02 * 5 + 0.003 * 400);
   CHECK(step_time(costs)(work) == doctest::Approx(target + draft));
-  CHECK(target_time(costs)(work) == doctest::Approx(target));
-  CHECK(draft_time(costs)(work) == doctest::Approx(draft));
   work.prefilling = work.prefilled = 0;
-  CHECK(target_time(costs)(work) == doctest::Approx(target - 0.01 * 50 - 0.6));
+  CHECK(step_time(costs)(work) == doctest::Approx(target + draft - 0.01 * 50 - 0.6));
 }
 
-TEST_CASE(
-    "the parts of two models are their step, but for the prompts that a draft on the same device reads") {
+TEST_CASE("a step of two models is the target's run, the draft's runs, and the prompts that the draft reads") {
   const auto grid = [](double a, double b) {
     std::vector<MeasuredPoint> points;
     for (const double tokens : {1.0, 1000.0}) {
@@ -69,16 +64,14 @@ TEST_CASE(
   const StepExtras extras{1.5, true};
   StepWork work{.decoding = 4, .verified = 16, .context = 900};
   work.drafts = 3;
-  CHECK(target_time(costs, extras)(work) == doctest::Approx(1.5 + 10 + 0.05 * 16));
-  CHECK(draft_time(costs)(work) == doctest::Approx(3 * (0.5 + 0.002 * 4)));
-  CHECK(step_time(costs, extras)(work) ==
-        doctest::Approx(target_time(costs, extras)(work) + draft_time(costs)(work)));
+  const double drafted = 3 * (0.5 + 0.002 * 4);
+  CHECK(step_time(costs, extras)(work) == doctest::Approx(1.5 + 10 + 0.05 * 16 + drafted));
   work.prefilling = 2;
   work.prefilled = 60;
-  CHECK(step_time(costs, extras)(work) ==
-        doctest::Approx(target_time(costs, extras)(work) + draft_time(costs)(work) + 0.5 + 0.002 * 60));
+  const double reads = 0.5 + 0.002 * 60;
+  CHECK(step_time(costs, extras)(work) == doctest::Approx(1.5 + 10 + 0.05 * 76 + drafted + reads));
   work.drafts = 0;
-  CHECK(draft_time(costs)(work) == 0);
+  CHECK(step_time(costs, extras)(work) == doctest::Approx(1.5 + 10 + 0.05 * 76 + 0.5 + 0.002 * 4 + reads));
 }
 
 TEST_CASE("in a mixed step the draft pays for the caches of those that decode, and prompts for their own") {
@@ -173,39 +166,6 @@ TEST_CASE("a curve of tokens is a line between its points, and goes on as it end
   CHECK(ms(30, 2) == doctest::Approx(1 + 20 + 16));
   costs.by_tokens.resize(1);
   CHECK(ms(30, 2) == doctest::Approx(11));
-}
-
-TEST_CASE("clients of a draft device wait for any of them that is missed, by the closed form") {
-  constexpr double alpha = 0.75;
-  constexpr double hit = 0.9;
-  constexpr int gamma = 4;
-  constexpr double draft_run = 0.2;
-  const LinearStep costs{.step = 1, .draft_run = draft_run};
-  for (const std::uint32_t clients : {1U, 8U}) {
-    CAPTURE(clients);
-    ServerOptions options;
-    options.engine.draft_device =
-        DraftDevice{.hit = equal_hits(hit, gamma), .target = target_time(costs), .draft = draft_time(costs)};
-    options.policy = FixedGamma{gamma};
-    options.acceptance = iid_law(alpha);
-    const RequestStream stream{ClosedLoop{clients}, FixedLength{1}, FixedLength{5000}};
-    std::vector<RunNumbers> runs;
-    for (std::uint64_t i = 0; i < 16; ++i)
-      runs.push_back(numbers_of(serve(options, stream, {clients, 0, clients}, test_seed(72) + i), 95, {}));
-    const Interval speed =
-        over_runs(runs, 1 - p_value_bound, [](const RunNumbers& run) { return 1 / run.tpot.mean; });
-    // In hit^clients of the steps, the drafts of all sequences are ready.
-    const double ready = std::pow(hit, clients);
-    const double expected = asynchronous_speedup(alpha, gamma, draft_run, ready, false);
-    CAPTURE(speed.low);
-    CAPTURE(speed.high);
-    CAPTURE(expected);
-    CHECK(speed.low < expected);
-    CHECK(expected < speed.high);
-    // Power: the speed differs from that of a draft device per sequence.
-    if (clients > 1) CHECK(speed.high < asynchronous_speedup(alpha, gamma, draft_run, hit, false));
-    CHECK(speed.low > asynchronous_speedup(alpha, gamma, draft_run, 0, false));
-  }
 }
 
 }  // namespace

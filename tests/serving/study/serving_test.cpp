@@ -119,36 +119,6 @@ TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
   CHECK(first(7) < 4);
 }
 
-TEST_CASE("a draft device that drafts for every outcome leaves the target its own time") {
-  // A prompt, then twelve tokens in three rounds of four, all accepted: a target run takes 2 ms and .25 per
-  // position, three draft runs take 1.5 ms each.
-  const auto window = [&](const std::string& device) {
-    return number(
-               served_cell(served_config(
-                   R"({"alpha": 1, "serving": {"clients": 1, "output": 13, "cost": {"draft_run": 1.5, "prompt_token": 0}, "draft_device": )" +
-                   device + "}}")),
-               "latency mean")
-        .simulated->estimate;
-  };
-  CHECK(window("null") == doctest::Approx(2 + 3 * (3 + 4.5)));
-  CHECK(window(R"({"hit": 0})") == doctest::Approx(2 + 3 * (3 + 4.5)));
-  // Drafting begins with the step before, and takes longer than that step.
-  CHECK(window(R"({"hit": 1})") == doctest::Approx(4.5 + 3 + 4.5 + 4.5));
-  CHECK(window(R"({"rank_shares": [1], "outcomes": 1})") == doctest::Approx(4.5 + 3 + 4.5 + 4.5));
-  const auto prepared = [&](int outcomes) {
-    return number(
-               served_cell(served_config(fmt::format(
-                   R"({{"serving": {{"output": 400, "draft_device": {{"rank_shares": [0.6, 0.2], "outcomes": {}}}}}}})",
-                   outcomes))),
-               "prepared")
-        .simulated.value();
-  };
-  // 0 to 3 tokens are accepted with probability .2, .16, .128, .512. The likeliest outcome is three accepted
-  // tokens with the draft's first choice.
-  CHECK(prepared(1).estimate == doctest::Approx(0.512 * 0.6).epsilon(0.05));
-  CHECK(prepared(8).estimate == doctest::Approx(0.8).epsilon(0.02));
-}
-
 TEST_CASE("tokens of a sequence that share experts make verification cheaper, and plain decoding as it was") {
   const auto tpot = [&](int gamma, double exponent) {
     Json config = served_config(fmt::format(
@@ -406,13 +376,4 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(models(R"("target": "llama.json", "draft": "llama-3.2-1b")")
             .starts_with("/serving/cost/target: llama.json: a config names a preset"));
   CHECK(refused(R"({"gamma": 65})").starts_with("/gamma: 65"));
-  CHECK(refused(R"({"serving": {"draft_device": {}}})") ==
-        "/serving/draft_device: give one of hit and rank_shares");
-  CHECK(refused(R"({"serving": {"policy": {"kind": "goodput"}, "draft_device": {"hit": 0.5}}})")
-            .starts_with("/serving/policy: goodput: a draft device drafts"));
-  CHECK(refused(R"({"serving": {"draft_device": {"rank_shares": [0.2, 0.3]}}})")
-            .starts_with("/serving/draft_device/rank_shares/1: 0.3 is above"));
-  CHECK(refused(R"({"serving": {"draft_device": {"rank_shares": [0.7, 0.4]}}})")
-            .starts_with("/serving/draft_device/rank_shares: shares add up to 1.1"));
-  CHECK(refused(R"({"serving": {"draft_device": {"hit": 1.5}}})").starts_with("/serving/draft_device/hit"));
 }
