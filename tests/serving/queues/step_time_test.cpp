@@ -127,7 +127,6 @@ TEST_CASE("a drafter of one run drafts once a step, and reads prompts as far as 
   StepWork work{.decoding = 1, .verified = 6, .context = 100};
   work.drafts = 5;
   CHECK(step_time(costs, {})(work) == doctest::Approx(10 + 3));
-  CHECK(draft_time(costs)(work) == doctest::Approx(3));
   work.drafts = 0;
   CHECK(step_time(costs, {})(work) == doctest::Approx(10));
 
