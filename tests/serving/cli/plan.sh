@@ -193,7 +193,7 @@ says err 'unknown method "lookahead"; known: draft, ngram, eagle'
 expect 0 plan list options
 says out "--spec-ngram-simple-size-n"
 expect 2 plan
-says err "expected one of alpha, log, recording, measure, drafters"
+says err "expected one of alpha, log, recording, measure, load"
 expect 2 plan alpah 0.75 --c 0.02
 says err 'did you mean "alpha"?'
 expect 2 plan alpha
