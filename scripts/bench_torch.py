@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times methods of verification on the same tensors, all from logits to tokens: libspeclab_kernels.so, the package of kernels/python
-with its operator, its Triton kernels and its drop-in functions, and the functions of Hugging Face, vLLM and FlashInfer (--rivals).
+with its operator and its drop-in functions, and the functions of Hugging Face, vLLM and FlashInfer (--rivals).
 
 Each method is first checked: its decisions against float64 if it takes given uniforms, and, except for approximations, the
 distribution of its tokens by a chi-squared test. Times are between CUDA events, with methods in turn. With --graphs they are times of
@@ -62,7 +62,7 @@ def parse():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda",
-                        help="cpu: tries the methods that need no GPU (Triton's with TRITON_INTERPRET=1); says nothing about a GPU")
+                        help="cpu: tries the methods that need no GPU (vLLM's with TRITON_INTERPRET=1); says nothing about a GPU")
     parser.add_argument("--dry-run", action="store_true", help="sizes, byte counts and the checks' own check; no torch")
     options = parser.parse_args()
     if not all(dtype in sizes.BYTES for dtype in options.dtypes):

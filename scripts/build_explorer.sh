@@ -36,7 +36,7 @@ sources="explorer/engine.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp analysis/statistics/gamma_choice.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
-  analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp analysis/statistics/student.cpp
+  analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/mixers.cpp analysis/cost/roofline.cpp
   analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   serving/advisor/acceptance_file.cpp serving/advisor/all_log_formats.cpp serving/advisor/log_format.cpp

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/statistics/student.hpp"
+#include "analysis/statistics/intervals.hpp"
 
 namespace speclab {
 

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
-#include <vector>
-
-#include "analysis/statistics/student.hpp"
 
 namespace speclab {
 namespace {
@@ -270,6 +270,39 @@ std::optional<Interval> binomial_interval(std::uint64_t successes, std::uint64_t
 double family_confidence(double confidence, int comparisons) {
   assert(confidence > 0 && confidence < 1 && comparisons >= 1);
   return std::pow(confidence, 1.0 / comparisons);
+}
+
+// Quantiles are cached: a sweep needs the same few repeatedly, and computing one takes as long as the
+// simulation of a small cell.
+double student_quantile(double degrees, double confidence) {
+  constexpr std::size_t max_kept = 1024;
+  thread_local std::map<std::pair<double, double>, double> known;
+  const auto found = known.find({degrees, confidence});
+  if (found != known.end()) return found->second;
+  if (known.size() == max_kept) known.clear();
+  const boost::math::students_t_distribution<double> student(degrees);
+  const double quantile = boost::math::quantile(boost::math::complement(student, (1 - confidence) / 2));
+  known.emplace(std::pair{degrees, confidence}, quantile);
+  return quantile;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::optional<Interval> median_interval(std::vector<double> values, double confidence) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const double middle = median(values);
+  const boost::math::binomial_distribution<double> below(static_cast<double>(values.size()), 0.5);
+  // This is the probability that the k-th value from either end lies beyond the median.
+  std::size_t k = 0;
+  while (boost::math::cdf(below, static_cast<double>(k)) <= (1 - confidence) / 2) ++k;
+  if (k == 0) return unbounded(middle);
+  return Interval{middle, values[k - 1], values[values.size() - k]};
 }
 
 }  // namespace speclab

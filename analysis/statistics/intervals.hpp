@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace speclab {
 
@@ -97,5 +98,17 @@ std::optional<Interval> binomial_interval(std::uint64_t successes, std::uint64_t
 /// Returns the confidence that each of `comparisons` >= 1 independent intervals needs so that all hold
 /// together with `confidence`: confidence^(1/comparisons) (Šidák 1967).
 double family_confidence(double confidence, int comparisons);
+
+/// Returns the two-sided quantile of Student's distribution: within plus or minus this lies the probability
+/// `confidence`. `degrees` > 0.
+double student_quantile(double degrees, double confidence);
+
+/// Returns the middle value, or the mean of the middle two; NaN without values.
+double median(std::vector<double> values);
+
+/// Returns the median with the interval between two order statistics that contains the distribution's median
+/// with at least `confidence`, for any distribution (Thompson 1936). Unbounded if there are too few values,
+/// fewer than 6 at 0.95. Empty without values.
+std::optional<Interval> median_interval(std::vector<double> values, double confidence);
 
 }  // namespace speclab

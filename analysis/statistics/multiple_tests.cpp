@@ -1,6 +1,7 @@
 #include "analysis/statistics/multiple_tests.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 namespace speclab {
@@ -18,6 +19,17 @@ std::vector<double> holm_adjusted(std::span<const double> p_values) {
     adjusted[order[rank]] = running;
   }
   return adjusted;
+}
+
+int looks_at_doublings(std::uint64_t first, std::uint64_t most) {
+  int looks = 1;
+  for (std::uint64_t size = first; size <= most / 2; size *= 2) ++looks;
+  return looks;
+}
+
+double look_confidence(double confidence, int looks) {
+  assert(confidence > 0 && confidence < 1 && looks >= 1);
+  return 1 - (1 - confidence) / looks;
 }
 
 }  // namespace speclab

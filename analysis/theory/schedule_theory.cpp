@@ -165,24 +165,6 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int ser
   return std::nullopt;
 }
 
-std::optional<double> dsi_speedup_as_charged(double alpha, double c, int lookahead) {
-  assert(alpha >= 0 && alpha <= 1 && c > 0 && c <= 1 && lookahead >= 1);
-  if (alpha == 1) return std::nullopt;
-  if (c == 1) return 1;  // at least one drafted token per accepted one
-  const double all = std::pow(alpha, lookahead);
-  double time = 1 + c * lookahead * (alpha + all / (1 - all));
-  // The charge for n accepted drafts is at most n, that of decoding without speculation.
-  const auto charged = [&](double accepted) {
-    return c * lookahead * (std::floor(accepted / lookahead) + 1);
-  };
-  constexpr double negligible = 1e-18;
-  double share = (1 - alpha) * alpha;  // P[n accepted]
-  for (double n = 1; n <= c * lookahead / (1 - c) && share > negligible; ++n, share *= alpha) {
-    time -= share * std::max(charged(n) - n, 0.0);
-  }
-  return 1 / ((1 - alpha) * time);
-}
-
 int dsi_servers(double c, int lookahead) {
   assert(c > 0 && lookahead >= 1);
   const double servers = std::ceil(1 / (lookahead * c) - 1e-9);

@@ -50,13 +50,6 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead);
 /// Takes O(1 / (1 - alpha)) time; also empty if that is beyond 10^8 runs.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers);
 
-/// Returns the speedup if time is charged as in sim/schedules/dsi_as_charged.hpp. With q = alpha^lookahead
-/// the time from one correction to the next is
-///     1 + c lookahead (alpha + q / (1 - q)),
-/// less where drafting would take longer than decoding without speculation. Empty at alpha = 1. 0 < c <= 1,
-/// lookahead >= 1.
-std::optional<double> dsi_speedup_as_charged(double alpha, double c, int lookahead);
-
 /// Returns the number of servers with which no run waits: a run starts every `lookahead` c and lasts 1.
 /// Returns the largest int if the number exceeds it.
 int dsi_servers(double c, int lookahead);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/statistics/looks.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/statistics/medians.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"

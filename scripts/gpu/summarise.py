@@ -52,8 +52,8 @@ USUAL = {"workload": "chains", "method": "fused", "gamma": 4, "vocab": 128256, "
 OURS = ("fused", "tree")
 # Functions of serving engines that scripts/bench_torch.py times, each with the speclab method that has the
 # same options.
-RIVALS = {"vllm-engine-1": "speclab-triton", "vllm-model-runner": "speclab-triton", "flashinfer-chain": "speclab-triton",
-          "vllm-model-runner-temperature": "model-runner-drop-in-triton"}
+RIVALS = {"vllm-engine-1": "speclab-operator", "vllm-model-runner": "speclab-operator", "flashinfer-chain": "speclab-operator",
+          "vllm-model-runner-temperature": "model-runner-drop-in"}
 
 
 def sizes(rows):

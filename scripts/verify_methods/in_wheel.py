@@ -1,10 +1,10 @@
-"""The package of kernels/python on the tensors of a case: its operator, its kernels in Triton, and its drop-in functions. Like the
-functions that they replace (in_rivals.py), these begin with logits."""
+"""The package of kernels/python on the tensors of a case: its operator and its drop-in functions. Like the functions
+that they replace (in_rivals.py), these begin with logits."""
 import torch
 
 from speclab_kernels import hugging_face, prepare, verify
 
-from .case import TEMPERATURE, Method, accepted_and_following, ends_of
+from .case import TEMPERATURE, Method, accepted_and_following
 from .in_rivals import by_engine_1, by_model_runner, one_by_one
 
 
@@ -28,18 +28,6 @@ def prepared(case):
     return run
 
 
-def in_triton(case):
-    from speclab_kernels import fused_triton
-    requests, gamma = case.drafted.shape
-    flat = [rows.reshape(-1, rows.shape[2]) for rows in (case.target, case.draft)]
-    drafted, ends = case.drafted.reshape(-1).int(), ends_of(case)
-    uniforms, following = case.uniforms[:, :gamma].reshape(-1), case.uniforms[:, gamma].contiguous()
-
-    def run():
-        return accepted_and_following(fused_triton.verify(*flat, drafted, ends, gamma, uniforms, following)[0])
-    return run
-
-
 def by_flashinfer(function):
     def prepare(case):
         drafted = case.drafted.int()
@@ -53,21 +41,13 @@ def by_flashinfer(function):
 
 def methods():
     from speclab_kernels import flashinfer, vllm, vllm_model_runner
-    found = [Method("speclab-operator", "torch.ops.speclab.verify", operator(), injected=True),
-             Method("speclab-prepared", "the same on tensors that stay where they are", prepared, injected=True),
-             Method("speclab-operator-cut", "the same with top-k 50 and top-p 0.95", operator(top_k=50, top_p=0.95), injected=False),
-             Method("hf-drop-in", "ours with transformers' arguments, request by request", one_by_one(hugging_face.speculative_sampling),
-                    injected=False, waits=True),
-             Method("vllm-drop-in", "ours with vLLM's arguments", by_engine_1(vllm.rejection_sample), injected=False),
-             Method("model-runner-drop-in", f"ours with the arguments of vLLM's second model runner, at temperature {TEMPERATURE}",
-                    by_model_runner(vllm_model_runner.rejection_sample, TEMPERATURE, temperature_applied=False), injected=False),
-             Method("flashinfer-drop-in", "ours with FlashInfer's arguments", by_flashinfer(flashinfer.chain_speculative_sampling),
-                    injected=False)]
-    try:
-        from speclab_kernels import fused_triton  # noqa: F401
-        found += [Method("speclab-triton", "ours in Triton", in_triton, injected=True),
-                  Method("model-runner-drop-in-triton", f"the same in Triton, at temperature {TEMPERATURE}", injected=False,
-                         prepare=by_model_runner(vllm_model_runner.rejection_sample_in_triton, TEMPERATURE, temperature_applied=False))]
-    except ImportError as error:
-        print(f"our kernels in Triton are left out: {error}")
-    return found
+    return [Method("speclab-operator", "torch.ops.speclab.verify", operator(), injected=True),
+            Method("speclab-prepared", "the same on tensors that stay where they are", prepared, injected=True),
+            Method("speclab-operator-cut", "the same with top-k 50 and top-p 0.95", operator(top_k=50, top_p=0.95), injected=False),
+            Method("hf-drop-in", "ours with transformers' arguments, request by request", one_by_one(hugging_face.speculative_sampling),
+                   injected=False, waits=True),
+            Method("vllm-drop-in", "ours with vLLM's arguments", by_engine_1(vllm.rejection_sample), injected=False),
+            Method("model-runner-drop-in", f"ours with the arguments of vLLM's second model runner, at temperature {TEMPERATURE}",
+                   by_model_runner(vllm_model_runner.rejection_sample, TEMPERATURE, temperature_applied=False), injected=False),
+            Method("flashinfer-drop-in", "ours with FlashInfer's arguments", by_flashinfer(flashinfer.chain_speculative_sampling),
+                   injected=False)]

@@ -11,7 +11,7 @@
 #include <regex>
 
 #include "analysis/cost/speedup_curve.hpp"
-#include "analysis/statistics/student.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"

@@ -102,7 +102,7 @@ try:
     # The PyTorch benchmark finds the packed package and library.
     said = run(sys.executable, there / "scripts/bench_torch.py", "--dry-run", "--library", there / "kernels/libspeclab_kernels.so",
                "--requests", "1", "--vocabs", "1000")
-    assert "speclab-triton" in said and "workspace of speclab-fused" in said, said
+    assert "speclab-operator" in said and "workspace of speclab-fused" in said, said
     # /usr/local/cuda may hold the profiler; on the path these come first.
     bare = dict(os.environ, PATH=f"{path}:/usr/bin:/bin", REHEARSAL=str(scratch))
     if shutil.which("nvidia-smi") is None:
@@ -151,8 +151,8 @@ try:
     assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
-            for name, time in (("vllm-engine-1", 410.04), ("speclab-triton", 77.02), ("speclab-operator", 40.06))]
-    checks = {name: {"verdict": "passed"} for name in ("speclab-triton", "speclab-operator", "vllm-engine-1")}
+            for name, time in (("vllm-engine-1", 410.04), ("speclab-prepared", 77.02), ("speclab-operator", 40.06))]
+    checks = {name: {"verdict": "passed"} for name in ("speclab-prepared", "speclab-operator", "vllm-engine-1")}
     torch = {"rows": [*rows, {**rows[0], "method": "hf-loop", "failed": "OutOfMemoryError: x"}], "checks": checks}
     (file.parent / "torch.json").write_text(json.dumps(torch))
     assert json.loads(file.read_text()) == record
@@ -162,11 +162,11 @@ try:
     file.write_text(json.dumps(record))
     folder = [*summarise[:2], file.parent]
     said = run(*folder)
-    assert "speclab-operator 40.1, speclab-triton 77.0, vllm-engine-1 410.0, hf-loop failed" in said, said
-    assert "vllm-engine-1 5.32 times speclab-triton" in said, said
-    checks["speclab-triton"]["verdict"] = "WRONG"
+    assert "speclab-operator 40.1, speclab-prepared 77.0, vllm-engine-1 410.0, hf-loop failed" in said, said
+    assert "vllm-engine-1 10.24 times speclab-operator" in said, said
+    checks["speclab-prepared"]["verdict"] = "WRONG"
     (file.parent / "torch.json").write_text(json.dumps(torch))
-    assert "speclab-triton: WRONG" in run(*folder, expect=1)
+    assert "speclab-prepared: WRONG" in run(*folder, expect=1)
     (file.parent / "torch.json").unlink()
     write_result(2)
     shutil.copy(scratch / "result.json", file.parent / "sizes-1-4-128256/result.json")

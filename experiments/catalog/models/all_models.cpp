@@ -14,7 +14,6 @@
   ENTRY(bigram) \
   ENTRY(arpa) \
   ENTRY(cached) \
-  ENTRY(translation) \
   ENTRY(mixture) \
   ENTRY(recorded) \
   ENTRY(gguf)

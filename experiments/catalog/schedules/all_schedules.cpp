@@ -9,7 +9,6 @@
   ENTRY(heads) \
   ENTRY(hierarchical) \
   ENTRY(dsi) \
-  ENTRY(dsi_as_charged) \
   ENTRY(pearl) \
   ENTRY(asynchronous) \
   ENTRY(speculative_function_execution) \

@@ -6,7 +6,7 @@
 
 #include "analysis/recorded/expected_rounds.hpp"
 #include "analysis/recorded/recording_estimates.hpp"
-#include "analysis/statistics/medians.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/csv_values.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/statistics/medians.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/config_error.hpp"
 
 namespace speclab {

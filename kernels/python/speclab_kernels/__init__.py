@@ -6,7 +6,7 @@
 
 For many steps in the same tensors use speclab_kernels.prepare, for draft trees speclab_kernels.verify_tree.
 Drop-in functions: speclab_kernels.hugging_face.speculative_sampling, speclab_kernels.vllm.rejection_sample,
-speclab_kernels.vllm_model_runner.rejection_sample, speclab_kernels.flashinfer.chain_speculative_sampling. The same program in Triton: speclab_kernels.fused_triton.
+speclab_kernels.vllm_model_runner.rejection_sample, speclab_kernels.flashinfer.chain_speculative_sampling.
 """
 from .c_library import Library, SpeclabError, library
 

@@ -1,7 +1,7 @@
 """Replaces the function rejection_sample of vLLM's second model runner (vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py):
 
     import vllm.v1.worker.gpu.spec_decode.rejection_sampler as sampler
-    from speclab_kernels.vllm_model_runner import rejection_sample      # by the library; rejection_sample_in_triton: by Triton alone
+    from speclab_kernels.vllm_model_runner import rejection_sample
     sampler.rejection_sample = rejection_sample
 
 Arguments are vLLM's: target_logits [num_logits, V], a row for each drafted token and one more per request; draft_logits [slots, steps, V] before
@@ -16,13 +16,7 @@ that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acce
 import torch
 
 from .c_library import METHODS, TIES, Batch, Rows, View, dtype_of
-
-
-def _refuse(synthetic_conditional_rates, contexts, fly_window_size):
-    if synthetic_conditional_rates is not None or fly_window_size > 0:
-        raise NotImplementedError("synthetic acceptance and FLy change the output's distribution: use vLLM's own function")
-    if contexts is not None:
-        raise NotImplementedError("watermarks are not known here: use vLLM's own function")
+from .torch_operator import run
 
 
 def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping, expanded_local_pos,
@@ -31,8 +25,10 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
                      fly_entropy_threshold=0.3, fly_entropy_top_k=3, *, temperature_applied=True):
     """Verifies by libspeclab_kernels.so, on a GPU or the CPU. Draws are the library's, by seed and the position of a request's first row: the same
     in any slot of any batch, but different from vLLM's."""
-    from .torch_operator import run
-    _refuse(synthetic_conditional_rates, contexts, fly_window_size)
+    if synthetic_conditional_rates is not None or fly_window_size > 0:
+        raise NotImplementedError("synthetic acceptance and FLy change the output's distribution: use vLLM's own function")
+    if contexts is not None:
+        raise NotImplementedError("watermarks are not known here: use vLLM's own function")
     requests, steps = cu_num_logits.shape[0] - 1, num_speculative_steps
     device = target_logits.device
     # Variables keep these tensors alive until the launch.
@@ -69,22 +65,3 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
     # A damaged row has no next token; id 0 takes its place.
     tokens = torch.where((counts == accepted)[:, None] & (torch.arange(steps + 1, device=device) == accepted[:, None]), 0, tokens)
     return tokens.long(), accepted + 1
-
-
-def rejection_sample_in_triton(
-        target_logits, draft_logits, draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping, expanded_local_pos, temperature, seed,
-        num_speculative_steps, synthetic_conditional_rates=None, use_fp64=False, use_block_verification=False, contexts=None, watermarking=None,
-        watermarking_skip_mask=None, watermark_key=None, fly_window_size=0, fly_entropy_threshold=0.3, fly_entropy_top_k=3, *,
-        temperature_applied=True):
-    """Verifies in Triton, in three launches and nothing else. Acceptance draws are vLLM's own: a seed gives the accepted counts that it gave in
-    vLLM. The token after the accepted ones takes one uniform of 53 bits, where vLLM draws a Gumbel variable for each id, so that `use_fp64` changes
-    nothing."""
-    from . import fused_triton
-    _refuse(synthetic_conditional_rates, contexts, fly_window_size)
-    if use_block_verification:
-        raise NotImplementedError("block verification is not there in Triton: rejection_sample has it")
-    if draft_logits is not None and draft_logits.shape[2] < target_logits.shape[1]:
-        target_logits = target_logits[:, :draft_logits.shape[2]]
-    tokens, counts, _ = fused_triton.verify(target_logits, draft_logits, draft_sampled, cu_num_logits[1:], num_speculative_steps, None, None,
-                                            temperature=temperature, slots=idx_mapping, seeds=seed, steps=pos, scaled=temperature_applied)
-    return tokens, counts

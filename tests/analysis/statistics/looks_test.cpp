@@ -1,4 +1,4 @@
-#include "analysis/statistics/looks.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/statistics/medians.hpp"
+#include "analysis/statistics/intervals.hpp"
 
 #include <doctest/doctest.h>
 

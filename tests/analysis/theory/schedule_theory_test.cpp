@@ -13,7 +13,6 @@
 #include "sim/schedules/asynchronous.hpp"
 #include "sim/schedules/batched.hpp"
 #include "sim/schedules/dsi.hpp"
-#include "sim/schedules/dsi_as_charged.hpp"
 #include "sim/schedules/hierarchical.hpp"
 #include "sim/schedules/pearl.hpp"
 #include "sim/schedules/rounds.hpp"
@@ -139,30 +138,6 @@ TEST_CASE("a hierarchy whose second level is never accepted drafts a token a rou
   const std::vector<LevelInputs> levels{{0.8, 4, 0.2}, {0, 3, 0.02}};
   CHECK(hierarchical_speedup(levels) == doctest::Approx(speedup(0.8, 4, 0.26)));
   CHECK(hierarchical_speedup_usual(levels) == doctest::Approx(speedup(0.8, 4, 0.26)));
-}
-
-TEST_CASE("DSI as its authors charge it") {
-  for (const double alpha : {0.6, 0.8, 0.95}) {
-    for (const double c : {0.05, 0.3, 0.6}) {
-      for (const std::uint64_t lookahead : {1, 3, 10}) {
-        CAPTURE(alpha);
-        CAPTURE(c);
-        CAPTURE(lookahead);
-        const double formula = *dsi_speedup_as_charged(alpha, c, as_int(lookahead));
-        CHECK(follows(DsiAsCharged{lookahead, c}, alpha, formula, 10'000));
-      }
-    }
-  }
-  // The charge is 1 + 0.05 (0.8 + 4) = 1.24 for 5 tokens, while the clock takes 1.2: 4.032 against 4.167.
-  CHECK(*dsi_speedup_as_charged(0.8, 0.05, 1) == doctest::Approx(5 / 1.24));
-  CHECK(*dsi_speedup(0.8, 0.05, 1) == doctest::Approx(5 / 1.2));
-  // Taking the cheaper of the charge and decoding without speculation, which cannot be known beforehand, can
-  // outweigh that.
-  CHECK(*dsi_speedup_as_charged(0.8, 0.3, 10) > *dsi_speedup(0.8, 0.3, 10));
-  CHECK_FALSE(follows(DsiAsCharged{1, 0.3}, 0.8, *dsi_speedup(0.8, 0.3, 1)));
-  CHECK_FALSE(dsi_speedup_as_charged(1, 0.1, 1).has_value());
-  CHECK(*dsi_speedup_as_charged(0, 0.1, 4) == doctest::Approx(1));
-  CHECK(*dsi_speedup_as_charged(0.8, 1, 4) == doctest::Approx(1));
 }
 
 TEST_CASE("DSI with as many servers as it asks for") {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
-#include "analysis/statistics/looks.hpp"
+#include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/results/presentation.hpp"

@@ -75,19 +75,3 @@ def definition(target, draft, drafted, uniforms, length=None):
         margin = min(margin, float((inner - goal).abs().min()))
     found = int(((sums <= goal) | (weights <= 0)).long().argmin())
     return [int(x) for x in drafted[:kept]] + [found], margin
-
-
-def kept_ids(logits, top_k, top_p, min_p, min_p_first=False):
-    """Returns which ids of a row stay, by sorting in float64: top-k keeps some, top-p some of these, min-p some of these; or min-p comes first.
-    The row has been divided by its temperature. Ids that tie stay together; top_p 0 keeps the largest."""
-    kept = torch.ones(len(logits), dtype=torch.bool)
-    likely = logits >= logits.max() + (math.log(min_p) if min_p > 0 else -math.inf)
-    if min_p_first:
-        kept &= likely
-    if 0 < top_k < len(logits):
-        kept &= logits >= logits.masked_fill(~kept, -math.inf).sort(descending=True).values[top_k - 1]
-    if top_p < 1:
-        p = logits.masked_fill(~kept, -math.inf).softmax(-1)
-        larger = (p[None] * (p[None] > p[:, None])).sum(1)
-        kept &= (larger < top_p) | (logits == logits.max())
-    return kept & likely

@@ -1,6 +1,6 @@
-"""Compares speclab_kernels.vllm_model_runner with the function of vLLM's second model runner, which runs in Triton's interpreter, as does ours in
-Triton. Skipped by name if torch, triton or vllm is not installed; `pip install --no-deps vllm` will do, or the folder that scripts/gpu/rivals.py made
-on the PYTHONPATH. Distributions: cases.py has the null, the level and the planted fault."""
+"""Compares speclab_kernels.vllm_model_runner with the function of vLLM's second model runner, which runs in Triton's interpreter. Skipped by name
+if torch, triton or vllm is not installed; `pip install --no-deps vllm` will do, or the folder that scripts/gpu/rivals.py made on the PYTHONPATH.
+Distributions: cases.py has the null, the level and the planted fault."""
 import inspect
 import os
 
@@ -21,7 +21,6 @@ torch.set_num_threads(1)
 ALL = 100_000
 INTERPRETED = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1200))  # each takes milliseconds
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
-FUNCTIONS = {"library": ours.rejection_sample, "triton": ours.rejection_sample_in_triton}
 
 
 @pytest.fixture(scope="module")
@@ -77,31 +76,22 @@ def padded(tokens, counts):
 
 
 @pytest.mark.parametrize("certain", [False, True])
-def test_triton_accepts_what_vllm_accepts(theirs, certain):
-    """The same seeds give the same accepted counts and tokens, and at temperature 0 the same tokens throughout; the library gives the latter, too. No
-    uniform of this seed comes within single precision's error of another outcome."""
+def test_temperature_0_emits_what_vllm_emits(theirs, certain):
     arguments = batch(certain=certain)
     expected, counts = theirs(**scaled(arguments))
     expected = padded(expected, counts)
     greedy = arguments["temperature"][arguments["idx_mapping"].long()] == 0
-    for found, number in (ours.rejection_sample_in_triton(**scaled(arguments)),
-                          ours.rejection_sample_in_triton(**arguments, temperature_applied=False)):
-        assert found.dtype == torch.int64 and number.dtype == torch.int32 and (number == counts).all()
-        before = torch.arange(found.shape[1]) < number[:, None] - 1
-        assert (found == expected)[before].all() and (padded(found, number) == found).all()
-        assert (found == expected)[greedy].all()
-    found, number = ours.rejection_sample(**scaled(arguments))
-    assert (found == expected)[greedy].all() and (number == counts)[greedy].all() and (counts[greedy] > 1).any()
-    lengths = torch.tensor(LENGTHS)
-    assert (counts == lengths + 1).any() and (counts < lengths + 1).any()
+    for found, number in (ours.rejection_sample(**scaled(arguments)), ours.rejection_sample(**arguments, temperature_applied=False)):
+        assert found.dtype == torch.int64 and number.dtype == torch.int32
+        assert (found == expected)[greedy].all() and (number == counts)[greedy].all() and (padded(found, number) == found).all()
+    assert (counts[greedy] > 1).any()
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("certain", [False, True])
-def test_temperature_in_the_kernel_and_slots_change_nothing(name, certain):
+def test_temperature_in_the_kernel_and_slots_change_nothing(certain):
     """Decisions from bf16 logits with the temperature fused are those from the fp32 copy; and a request's tokens do not depend on its slot or
     place in the batch."""
-    function = FUNCTIONS[name]
+    function = ours.rejection_sample
     arguments = batch(dtype=torch.bfloat16, certain=certain, seed=2)
     tokens, counts = function(**arguments, temperature_applied=False)
     # The copy rounds, but no uniform of this seed comes that near to another outcome.
@@ -117,17 +107,16 @@ def test_temperature_in_the_kernel_and_slots_change_nothing(name, certain):
         assert (found[0] == tokens[request]).all() and number[0] == counts[request]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_nothing_drafted_gives_the_target(name):
+def test_nothing_drafted_gives_the_target():
     """At -1 the target itself is sampled, not a residual: if rows of target and draft are equal, there is none."""
-    count, vocab = 3000 if name == "library" else 300, 5
+    count, vocab = 3000, 5
     row = torch.tensor([0.0, 1.0, 0.5, -0.5, 0.2])
     target, draft = row.expand(2 * count, vocab).contiguous(), row.flip(0).expand(count, 1, vocab).contiguous()
     slots = torch.arange(count, dtype=torch.int32)
     sampled = torch.full((2 * count,), -1)
-    tokens, counts = FUNCTIONS[name](target, draft, sampled, 2 * torch.arange(count + 1, dtype=torch.int32), torch.arange(2 * count),
-                                     slots, slots.repeat_interleave(2), torch.arange(2 * count).int() % 2, torch.ones(count),
-                                     7919 * torch.arange(count), 1)
+    tokens, counts = ours.rejection_sample(target, draft, sampled, 2 * torch.arange(count + 1, dtype=torch.int32), torch.arange(2 * count),
+                                           slots, slots.repeat_interleave(2), torch.arange(2 * count).int() % 2, torch.ones(count),
+                                           7919 * torch.arange(count), 1)
     assert (counts == 1).all() and (tokens[:, 1] == -1).all()
 
     def p_value(p):
@@ -137,12 +126,12 @@ def test_nothing_drafted_gives_the_target(name):
     assert p_value(row.softmax(-1)) > cases.LEVEL and p_value(residual / residual.sum()) < 1e-20
 
 
-@pytest.mark.parametrize("name,temperature", [("library", 1.0), ("library", 0.7), ("triton", 0.7), ("theirs", 1.0)])
+@pytest.mark.parametrize("name,temperature", [("ours", 1.0), ("ours", 0.7), ("theirs", 1.0)])
 def test_distribution(request, name, temperature):
     """Tests cases.p_value; ours apply the temperature as they read."""
-    function = request.getfixturevalue("theirs") if name == "theirs" else FUNCTIONS[name]
+    function = request.getfixturevalue("theirs") if name == "theirs" else ours.rejection_sample
     target, draft = cases.rows()
-    count = ALL if name == "library" else INTERPRETED
+    count = ALL if name == "ours" else INTERPRETED
     generator = torch.Generator().manual_seed(5)
     drafted = cases.drafted_of(draft, count, generator)
     case = Case(target.expand(count, -1, -1) * temperature, draft.expand(count, -1, -1) * temperature, drafted, None)
@@ -173,11 +162,10 @@ def test_block_verification():
     assert more.sum() > 5 * more.std() * ALL ** 0.5
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_after_a_damaged_row_follows_id_0(name):
+def test_after_a_damaged_row_follows_id_0():
     arguments = batch(seed=4)
     arguments["target_logits"][0, 3] = float("nan")
-    tokens, counts = FUNCTIONS[name](**scaled(arguments))
+    tokens, counts = ours.rejection_sample(**scaled(arguments))
     assert counts[0] == 1 and tokens[0].tolist() == [0, -1, -1, -1] and (counts > 0).all()
 
 
@@ -188,9 +176,7 @@ def test_unknown_formats_are_refused():
 
 
 def test_arguments_are_vllms(theirs):
-    for function in FUNCTIONS.values():
-        names = [name for name, parameter in inspect.signature(function).parameters.items()
-                 if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
-        assert list(inspect.signature(theirs).parameters) == names
-        with pytest.raises(NotImplementedError, match="vLLM's own"):
-            function(**batch(), fly_window_size=2)
+    names = [name for name, parameter in inspect.signature(ours.rejection_sample).parameters.items() if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
+    assert list(inspect.signature(theirs).parameters) == names
+    with pytest.raises(NotImplementedError, match="vLLM's own"):
+        ours.rejection_sample(**batch(), fly_window_size=2)

@@ -12,7 +12,6 @@
 #include "sim/schedules/asynchronous.hpp"
 #include "sim/schedules/batched.hpp"
 #include "sim/schedules/dsi.hpp"
-#include "sim/schedules/dsi_as_charged.hpp"
 #include "sim/schedules/hierarchical.hpp"
 #include "sim/schedules/pearl.hpp"
 #include "sim/schedules/rounds.hpp"
@@ -67,7 +66,6 @@ const std::vector<Example>& all_schedules() {
       {"DSI, all servers", Dsi{0, 1, 0.07}, true},
       {"DSI, two servers", Dsi{2, 3, 0.07}, true},
       {"DSI, slow draft", Dsi{1, 1, 1}, true},
-      {"DSI as charged", DsiAsCharged{3, 0.07}},
       {"PEARL", Pearl{5, 0.07, false}, true},
       {"PEARL, next row", Pearl{5, 0.3, true}, true},
       {"asynchronous", Asynchronous{5, 0.3, 0.7, false}, true},
@@ -154,19 +152,6 @@ TEST_CASE("a hierarchy verifies its surplus") {
   CHECK(one.elapsed.tokens == plain.elapsed.tokens);
   CHECK(one.elapsed.time == doctest::Approx(plain.elapsed.time));
   CHECK(one.events.size() == plain.events.size());
-}
-
-TEST_CASE("DSI as its authors charge it, by hand") {
-  // The spans between corrections have 0, 2 and 3 accepted drafts.
-  CHECK(play(DsiAsCharged{1, 0.25}, "0").elapsed.time == doctest::Approx(1));
-  CHECK(play(DsiAsCharged{1, 0.25}, "110").elapsed.time == doctest::Approx(1 + 3 * 0.25));
-  CHECK(play(Dsi{0, 1, 0.25}, "110").elapsed.time == doctest::Approx(1 + 2 * 0.25));
-  CHECK(play(DsiAsCharged{2, 0.25}, "110").elapsed.time == doctest::Approx(1 + 4 * 0.25));
-  CHECK(play(DsiAsCharged{2, 0.25}, "1110").elapsed.time == doctest::Approx(1 + 4 * 0.25));
-  CHECK(play(DsiAsCharged{2, 0.25}, "0110").elapsed.time == doctest::Approx(1 + 1 + 4 * 0.25));
-  // The charge is never more than decoding without speculation: 4 drafts of 0.9 for one accepted token.
-  CHECK(play(DsiAsCharged{4, 0.9}, "10").elapsed.time == doctest::Approx(2));
-  CHECK(play(DsiAsCharged{1, 0.25}, "1100").elapsed.tokens == 4);
 }
 
 TEST_CASE("DSI by hand") {
