@@ -1,7 +1,8 @@
 """Checks that a build compiles all files with the same flags. Inline functions and templates are compiled in every file that uses
 them, and the linker keeps the first copy for all, whatever its flags: a single file with -Og can make loops over rows ten times
 slower in the whole program. So every compile command of the project must have the same flags that affect code, and no source may
-set its own. Planted faults must be found.
+set its own. Test programs have another level -O, which shortens their compilation: no other program may link their objects, and on
+their linker's command our libraries come first. Planted faults must be found.
 
 usage: flags.py ROOT BUILD
 """
@@ -24,6 +25,9 @@ OTHERWISE = re.compile(r"-f(PIC|PIE|pic|pie|visibility=\w+|visibility-inlines-hi
 # Flags that are set within a source.
 IN_SOURCE = re.compile(r'#\s*pragma\s+(GCC|clang)\s+(optimize|target)|_Pragma\s*\(\s*"(GCC|clang) (optimize|target)|'
                        r"(__attribute__|\[\[gnu::).*\b(optimize|target)\b\s*\(")
+# An object of a test program, and the option that puts our libraries before it.
+TEST_OBJECT = re.compile(r"tests/CMakeFiles/\w+_tests\.dir/\S+\.o\b")
+LIBRARIES_FIRST = re.compile(r"-Wl,--whole-archive,\S+\.a,--no-whole-archive")
 FOLDERS = ("analysis", "core", "experiments", "explorer", "kernels", "python", "serving", "sim", "tests")
 
 
@@ -51,9 +55,12 @@ def faults_of(commands, root, build):
             continue
         command = shlex.split(entry["command"])
         flags = code_flags(command)
+        if TEST_OBJECT.search(entry["command"]):
+            flags = frozenset(flag for flag in flags if not flag.startswith("-O"))
         if entry["file"].endswith(".cu"):
             flags = frozenset(flag for flag in flags if flag.startswith("-O") or "fast" in flag)
-        found["nvcc" if entry["file"].endswith(".cu") else "C++", flags].append(entry["file"])
+        language = "nvcc" if entry["file"].endswith(".cu") else "C++ of tests" if TEST_OBJECT.search(entry["command"]) else "C++"
+        found[language, flags].append(entry["file"])
     usual = {}
     for (language, flags), files in found.items():
         if language not in usual or len(files) > len(found[language, usual[language]]):
@@ -63,6 +70,20 @@ def faults_of(commands, root, build):
     levels = {language: {flag for flag in flags if flag.startswith("-O")} for language, flags in usual.items()}
     if "nvcc" in levels and levels["nvcc"] != levels["C++"]:
         faults.append(f"nvcc compiles with {levels['nvcc']}, where most files have {levels['C++']}")
+    return faults
+
+
+def faults_of_links(build_file):
+    """One line per program or library that links objects of test programs and is no test program, or has them before our libraries."""
+    faults = []
+    for edge in re.split(r"\n(?=build )", build_file):
+        output = re.match(r"build (\S+): CXX_\w+_LINKER__", edge)
+        if not output or not TEST_OBJECT.search(edge.splitlines()[0]):
+            continue
+        if not re.fullmatch(r"tests/\w+_tests", output[1]):
+            faults.append(f"{output[1]} links objects of a test program")
+        elif "/libspeclab_" in edge and not LIBRARIES_FIRST.search(edge):
+            faults.append(f"{output[1]} links the objects of its tests before our libraries")
     return faults
 
 
@@ -86,6 +107,10 @@ def missed(root, build):
                 if not faults_of(planted(extra), root, build)]
     if not faults_of(planted("-O1", "one.cu"), root, build):
         problems.append("flags.py did not find another level of nvcc")
+    test = "tests/CMakeFiles/a_tests.dir/a.cpp.o | sim/libspeclab_sim.a"
+    problems += [f"flags.py did not find {edge!r}" for edge in [
+        f"build bin/a: CXX_EXECUTABLE_LINKER__a {test}\n  LINK_FLAGS = -Wl,--whole-archive,a.a,--no-whole-archive",
+        f"build tests/a_tests: CXX_EXECUTABLE_LINKER__a {test}\n  LINK_FLAGS = -pie"] if not faults_of_links(edge)]
     problems += [f"flags.py did not find {line!r}" for line in [
         '#pragma GCC optimize("Og")', "#pragma GCC target(\"avx2\")", '_Pragma("GCC optimize (0)")', '[[gnu::optimize("O1")]] int f();',
         '__attribute__((noinline, optimize("O0"))) int f();'] if not lines_with_flags("one.cpp", line)]
@@ -97,7 +122,8 @@ def missed(root, build):
 def main():
     root, build = (pathlib.Path(argument) for argument in sys.argv[1:3])
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    problems = faults_of(commands, root, build) + faults_in_sources(root) + missed(root, build)
+    problems = (faults_of(commands, root, build) + faults_of_links((build / "build.ninja").read_text(encoding="utf-8"))
+                + faults_in_sources(root) + missed(root, build))
     if not any(is_ours(entry["file"], root, build) for entry in commands):
         problems.append(f"{build}/compile_commands.json names no file of {root}")
     for problem in problems:
