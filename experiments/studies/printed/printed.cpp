@@ -8,6 +8,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/half_unit.hpp"
 #include "experiments/config/cell_spec.hpp"
@@ -23,7 +24,7 @@ namespace {
 struct PrintedSection {
   Metric quantity = Metric::quoted;
   std::vector<std::string> from, to;
-  std::string file;
+  std::string file, method;
   std::string column = "median_us";
   OrderedMap<std::shared_ptr<const Json>> where;
 };
@@ -136,7 +137,9 @@ struct Computed {
 Computed computed(const PrintedSection& section) {
   const Quantity& quantity = quantity_of(section.quantity);
   const std::vector<Input> from = inputs_of(section, section.from, "/printed/from");
-  const std::vector<Input> to = inputs_of(section, section.to, "/printed/to");
+  const std::vector<Input> to = section.method.empty()
+                                    ? inputs_of(section, section.to, "/printed/to")
+                                    : inputs_of(section, {section.method}, "/printed/method");
   if (from.size() != (quantity.needs_from ? 1 : 0))
     throw ConfigError("/printed/from", "has {} numbers; {} needs {}", from.size(),
                       metric_name(quantity.metric), quantity.needs_from ? "one" : "none");
@@ -185,6 +188,21 @@ Work prepare_printed(const CellSpec& cell, JobList&) {
   }};
 }
 
+/// Returns the verdicts, or the range of a quantity that no printed number is compared with.
+std::string printed_headline(const Result& result, const Timings& timings) {
+  const CellResult* least = nullptr;
+  const CellResult* most = nullptr;
+  const auto value = [](const CellResult& cell) { return cell.formula.front().second; };
+  for (const CellResult& cell : result.cells) {
+    if (cell.formula.empty() || !cell.verdict.empty()) return metric_headline(result, timings);
+    if (least == nullptr || value(cell) < value(*least)) least = &cell;
+    if (most == nullptr || value(cell) > value(*most)) most = &cell;
+  }
+  if (least == most) return metric_headline(result, timings);
+  return fmt::format("The {} lies between {} ({}) and {} ({}).", metric_label(least->formula.front().first),
+                     number_text(value(*least)), least->label, number_text(value(*most)), most->label);
+}
+
 }  // namespace
 
 SectionKind printed_section() {
@@ -198,6 +216,8 @@ SectionKind printed_section() {
                            "The number after, or a list for least_of and most_of."),
                      field("file", &P::file, input_file(),
                            "A CSV file of measurements with a column \"method\", from which both are read."),
+                     field("method", &P::method, text(),
+                           "Instead of \"to\": the method whose row has the number after."),
                      field("column", &P::column, text(), "Its column with the numbers."),
                      field("where", &P::where, map(any_json()), "Values by column that the rows must have.")})
               .type};
@@ -216,6 +236,7 @@ const Experiment& printed_experiment() {
           presented({.metrics = {.shown = {percent_saved, calls_left, sampling_share, quotient, quoted,
                                            least_of, most_of, microseconds, megabytes, gb_per_s},
                                  .figure = percent_saved},
+                     .headline = printed_headline,
                      .outcome = "computed here"})};
   return experiment;
 }
