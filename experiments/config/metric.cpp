@@ -53,8 +53,8 @@ const std::vector<MetricInfo>& metric_infos() {
       {least_of, "least_of", "least"},
       {most_of, "most_of", "most"},
       {microseconds, "microseconds", "time of a call, µs"},
-      {megabytes, "megabytes", "MB"},
-      {gb_per_s, "gb_per_s", "GB/s"}};
+      {megabytes, "megabytes", "size, MB"},
+      {gb_per_s, "gb_per_s", "bandwidth, GB/s"}};
   return all;
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("a printed percentage is judged by its printed means") {
   CHECK(percent_verdict("4.31", "3.15", "27.0") == within_input_rounding);
   CHECK(percent_verdict("4.37", "3.88", "12.2") == does_not_reproduce);
   CHECK(percent_verdict("4", "5", "-25") == reproduces);
-  CHECK(percent_verdict("4.00", "5.01", "-25.2") == cut_off);  // -25.25
+  CHECK(percent_verdict("4.000", "5.015", "-25.3") == cut_off);  // -25.375
 }
 
 TEST_CASE("other quantities") {
