@@ -15,6 +15,7 @@
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/shell_word.hpp"
+#include "experiments/cli/papers.hpp"
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/folder_lock.hpp"
@@ -29,9 +30,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a folder's configs in the order of the paper: Table 1, figures, further tables, claims, then
-/// neural models, which the paper does not have; by name within each group.
-std::vector<fs::path> configs_in(const fs::path& folder) {
+constexpr const char* usual_paper = "leviathan";
+
+/// Returns the configs of --configs or of the paper's own folder, in the order of the paper; those that it
+/// does not name follow by name.
+std::vector<fs::path> configs_of(const Paper& paper, const Values& values) {
+  const fs::path folder = values.has("configs") ? fs::path(values.text("configs")) : data_file(paper.folder);
   std::vector<fs::path> all;
   std::error_code error;
   for (const auto& file : fs::directory_iterator(folder, error)) {
@@ -51,14 +55,9 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
         "that holds table1.json",
         folder.string());
   }
-  const auto rank = [](const fs::path& file) {
+  const auto rank = [&](const fs::path& file) {
     const std::string name = file.stem().string();
-    const int place = name.find("neural") != std::string::npos ? 4
-                      : name == "table1"                       ? 0
-                      : name.starts_with("figure")             ? 1
-                      : name.starts_with("table")              ? 2
-                                                               : 3;
-    return std::pair(place, name);
+    return std::pair(std::ranges::find(paper.sections, name) - paper.sections.begin(), name);
   };
   std::sort(all.begin(), all.end(), [&](const fs::path& a, const fs::path& b) { return rank(a) < rank(b); });
   return all;
@@ -83,13 +82,15 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& files, const Values& v
 /// Returns the command as typed, but only for the configs that `only` names.
 std::string command(const Values& values, const std::string& only) {
   std::string typed = "speclab reproduce";
+  if (values.text("paper") != usual_paper) typed += " --paper " + shell_word(values.text("paper"));
   if (!only.empty()) typed += " --only " + shell_word(only);
-  if (!values["configs"].defaulted()) typed += " --configs " + shell_word(values.text("configs"));
+  if (values.has("configs")) typed += " --configs " + shell_word(values.text("configs"));
   return typed + set_arguments(values);
 }
 
-/// Returns the folder of --out. The default is "out" for the full report; a report of some configs, other
-/// configs or changed configs has its own folder, so that it does not replace the full one.
+/// Returns the folder of --out. The default is "out" for the full report on the usual paper, with a folder
+/// for each other paper's; a report of some configs, other configs or changed configs has its own folder, so
+/// that it does not replace the full one.
 fs::path report_folder(const Values& values) {
   if (!values["out"].defaulted()) return values.text("out");
   Words changes = values.texts("set");
@@ -97,14 +98,17 @@ fs::path report_folder(const Values& values) {
     if (values.has(option) && !values[option].defaulted())
       changes.push_back(fmt::format("{}={}", option, values.text(option)));
   }
-  return changes.empty() ? fs::path("out") : fs::path("out") / ("reproduce" + changes_in_name(changes));
+  fs::path folder = "out";
+  if (values.text("paper") != usual_paper) folder /= values.text("paper");
+  return changes.empty() ? folder : folder / ("reproduce" + changes_in_name(changes));
 }
 
 /// Throws UsageError if the report in `out` has sections that this one lacks, or if a section's folder holds
 /// another config's results.
-void refuse_other_report(const fs::path& out, const std::vector<fs::path>& todo, const Values& values) {
+void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
+                         const std::vector<fs::path>& todo, const Values& values) {
   std::string lost;
-  for (const fs::path& file : configs_in(values.text("configs"))) {
+  for (const fs::path& file : all) {
     const std::string name = file.stem().string();
     if (!fs::exists(out / "report.html") || !fs::exists(out / name / "result.json")) continue;
     if (std::find(todo.begin(), todo.end(), file) == todo.end()) lost += " " + name;
@@ -157,17 +161,31 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   return found.held < found.compared ? exit_failed_check : exit_ok;
 }
 
+/// Links to the other papers' reports that lie where the default folders are, relative to this one.
+void add_links(const fs::path& out, const Paper& paper, Page& page) {
+  for (const std::string& name : paper_names()) {
+    if (name == paper.name) continue;
+    fs::path place = paper.name == usual_paper ? "" : "..";
+    if (name != usual_paper) place /= name;
+    place /= "report.html";
+    if (fs::exists(out / place)) page.links.emplace_back(read_paper(name).citation, place.string());
+  }
+}
+
 int reproduce_main(const Values& values) {
   const bool quiet = values.has("quiet");
   const ThreadLimit limit(thread_option(values));
   const fs::path out = report_folder(values);
   const std::string again = command(values, values.text("only"));
-  const std::vector<fs::path> todo = chosen(configs_in(values.text("configs")), values);
+  const Paper paper = read_paper(values.text("paper"));
+  const std::vector<fs::path> all = configs_of(paper, values);
+  const std::vector<fs::path> todo = chosen(all, values);
   refuse_unwritable(out);
-  if (!values.has("force")) refuse_other_report(out, todo, values);
+  if (!values.has("force")) refuse_other_report(out, all, todo, values);
 
   Page page = page_of_command("speclab: the paper's tables and figures", again);
-  page.subtitle = "Leviathan, Kalman and Matias 2023, simulated and computed";
+  page.subtitle = paper.citation;
+  add_links(out, paper, page);
   PrintedNumbers numbers;
   Summary summary;
   int code = exit_ok;
@@ -211,21 +229,24 @@ Verb reproduce_verb() {
       .sentence = "redraw the paper's tables and figures, and say which printed numbers reproduce",
       .line = "speclab reproduce [--only table1,figure3,...] [--out DIR]",
       .about =
-          R"(Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated
-and compared with its formula and its printed value, and writes one report. A printed value that does not
-reproduce is a finding, not a failure. The exit code is 1 if a formula lies outside a simulated interval, and 2 if
+          R"(Runs every config of a paper: each table and figure, simulated, computed or measured, and compared
+with its formula and its printed value, and writes one report. The papers are leviathan (Leviathan et al. 2023,
+the default) and wagner (Wagner et al. 2024); each has a file in configs/papers. A printed value that does
+not reproduce is a finding, not a failure. The exit code is 1 if a formula lies outside a simulated interval, and 2 if
 a config could not run. A report on some configs (--only) or with changes (--set) gets its own folder under
 out/. Without --force, a report with more configs or other settings is not overwritten.
 )",
       .examples = R"(  speclab reproduce
   speclab reproduce --only table1,figure3 --out out/some
+  speclab reproduce --paper wagner
 )",
       .run = reproduce_main};
+  verb.add<std::string>("paper NAME", usual_paper, "the paper");
   verb.add<std::string>("only NAME,...", "", "names of configs (default: all)");
   verb.add<std::string>(
       "out FOLDER", "out",
-      "folder for the report and the results; --only, --set and --configs change its default");
-  verb.add<std::string>("configs FOLDER", data_file("configs/paper").string(), "folder of the configs");
+      "folder for the report and the results; --paper, --only, --set and --configs change its default");
+  verb.add<std::string>("configs FOLDER", "folder of the configs (default: the paper's)");
   add_set_option(verb, "change every config");
   add_thread_option(verb);
   verb.add("force", "overwrite a report with more configs, or the results of other configs");

@@ -40,7 +40,21 @@ const std::vector<MetricInfo>& metric_infos() {
       {upper_bound_gain_drafting_free, "upper_bound_gain_drafting_free",
        "gain of the upper bound, drafting free"},
       {upper_bound_gain_drafting_paid, "upper_bound_gain_drafting_paid",
-       "gain of the upper bound, drafting paid"}};
+       "gain of the upper bound, drafting paid"},
+      {tv_to_draft, "tv_to_draft", "TV to draft"},
+      {perplexity, "perplexity", "perplexity under the target"},
+      {greedy_agreement, "greedy_agreement", "likeliest token is the target's"},
+      {invalid_rows, "invalid_rows", "share of invalid rows"},
+      {percent_saved, "percent_saved", "Δ%"},
+      {calls_left, "calls_left", "share of calls left"},
+      {sampling_share, "sampling_share", "share of sampling in a decoding step"},
+      {quotient, "quotient", "quotient"},
+      {quoted, "quoted", "value quoted"},
+      {least_of, "least_of", "least"},
+      {most_of, "most_of", "most"},
+      {microseconds, "microseconds", "time of a call, µs"},
+      {megabytes, "megabytes", "size, MB"},
+      {gb_per_s, "gb_per_s", "bandwidth, GB/s"}};
   return all;
 }
 

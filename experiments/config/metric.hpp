@@ -32,7 +32,21 @@ enum class Metric {
   upper_bound_drafting_free,
   upper_bound_drafting_paid,
   upper_bound_gain_drafting_free,
-  upper_bound_gain_drafting_paid
+  upper_bound_gain_drafting_paid,
+  tv_to_draft,
+  perplexity,
+  greedy_agreement,
+  invalid_rows,
+  percent_saved,
+  calls_left,
+  sampling_share,
+  quotient,
+  quoted,
+  least_of,
+  most_of,
+  microseconds,
+  megabytes,
+  gb_per_s
 };
 
 struct MetricInfo {

@@ -106,7 +106,7 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
   const bool alike = std::all_of(cell.verdict.begin(), cell.verdict.end(),
                                  [&](const auto& one) { return one.second == cell.verdict.front().second; });
   for (const auto& [metric, verdict] : cell.verdict) {
-    if (verdict == Reproduction::within_input_rounding && css != "bad") css = "note";
+    if (verdict != Reproduction::reproduces && css != "bad") css = "note";
     if (verdict == Reproduction::does_not_reproduce) css = "bad";
     if (!alike) append(text, fmt::format("{} {}", metric_label(metric), words(verdict)));
   }

@@ -43,11 +43,14 @@ std::string PrintedNumbers::sentence() const {
   if (!judged_.empty()) {
     const auto rounding = count(Reproduction::within_input_rounding);
     const auto not_found = count(Reproduction::does_not_reproduce);
-    text = fmt::format("{} of {} printed {}{}", count(Reproduction::reproduces), judged_.size(),
-                       judged_.size() == 1 ? "number reproduces" : "numbers reproduce",
-                       rounding > 0 ? fmt::format(", {} within the rounding of {}", rounding,
-                                                  rounding == 1 ? "its inputs" : "their inputs")
-                                    : "");
+    const auto cut = count(Reproduction::cut_off);
+    text = fmt::format(
+        "{} of {} printed {}{}{}", count(Reproduction::reproduces), judged_.size(),
+        judged_.size() == 1 ? "number reproduces" : "numbers reproduce",
+        cut > 0 ? fmt::format(", {} {} cut off instead of rounded", cut, cut == 1 ? "is" : "are") : "",
+        rounding > 0 ? fmt::format(", {} within the rounding of {}", rounding,
+                                   rounding == 1 ? "its inputs" : "their inputs")
+                     : "");
     text += not_found == 0 ? "." : fmt::format("; {} {} not.", not_found, not_found == 1 ? "does" : "do");
   }
   if (agreement_.compared > 0) {
@@ -67,8 +70,8 @@ std::vector<Figure> PrintedNumbers::figures() const {
   figure.series.push_back({.name = "band: rounds to what is printed", .style = SeriesStyle::line});
   double least = INFINITY;
   double most = 0;
-  for (const Reproduction verdict :
-       {Reproduction::reproduces, Reproduction::within_input_rounding, Reproduction::does_not_reproduce}) {
+  for (const Reproduction verdict : {Reproduction::reproduces, Reproduction::within_input_rounding,
+                                     Reproduction::does_not_reproduce, Reproduction::cut_off}) {
     Series series{.name = words(verdict), .style = SeriesStyle::points};
     for (const Judged& one : judged_) {
       if (one.verdict != verdict || !(one.printed > 0) || !std::isfinite(one.found)) continue;

@@ -63,6 +63,7 @@ void Summary::add(const Result& result, const std::string& name) {
       made.printed = *printed_value(cell, metric);
       made.verdict = {words(verdict), {}, css_class(verdict)};
       ++(verdict == Reproduction::reproduces              ? part.reproduce
+         : verdict == Reproduction::cut_off               ? part.cut_off
          : verdict == Reproduction::within_input_rounding ? part.within_rounding
                                                           : part.not_found);
     }
@@ -102,10 +103,11 @@ Table Summary::sections() const {
     Cell printed{part.outcome, {}, "note"};
     if (part.judged() > 0) {
       printed.text = fmt::format("{} of {} reproduce", part.reproduce, part.judged());
+      if (part.cut_off > 0) printed.text += fmt::format(", {} cut off", part.cut_off);
       if (part.within_rounding > 0)
         printed.text += fmt::format(", {} within input rounding", part.within_rounding);
       if (part.not_found > 0) printed.text += fmt::format(", {} not", part.not_found);
-      printed.css_class = part.not_found > 0 ? "bad" : part.within_rounding > 0 ? "note" : "good";
+      printed.css_class = part.not_found > 0 ? "bad" : part.reproduce < part.judged() ? "note" : "good";
     }
     Cell intervals;
     if (part.agreement.compared > 0) {

@@ -49,11 +49,11 @@ class Summary {
   struct Part {
     std::string name;
     std::string title;
-    std::size_t reproduce = 0, within_rounding = 0, not_found = 0;
+    std::size_t reproduce = 0, cut_off = 0, within_rounding = 0, not_found = 0;
     Agreement agreement;
     std::string outcome;  ///< set if there were no verdicts
 
-    std::size_t judged() const { return reproduce + within_rounding + not_found; }
+    std::size_t judged() const { return reproduce + cut_off + within_rounding + not_found; }
   };
 
   std::vector<Row> rows_;

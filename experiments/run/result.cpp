@@ -16,6 +16,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/half_unit.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 
@@ -26,7 +27,8 @@ const Typed<Reproduction>& described() {
   static const auto type =
       choice<Reproduction>({{words(Reproduction::reproduces), Reproduction::reproduces},
                             {words(Reproduction::within_input_rounding), Reproduction::within_input_rounding},
-                            {words(Reproduction::does_not_reproduce), Reproduction::does_not_reproduce}});
+                            {words(Reproduction::does_not_reproduce), Reproduction::does_not_reproduce},
+                            {words(Reproduction::cut_off), Reproduction::cut_off}});
   return type;
 }
 
@@ -101,8 +103,17 @@ Typed<Result> result_type(const Experiment& experiment) {
 }  // namespace
 
 const char* words(Reproduction verdict) {
-  return std::array{"reproduces", "within input rounding", "does not reproduce"}.at(
-      static_cast<std::size_t>(verdict));
+  return std::array{"reproduces", "within input rounding", "does not reproduce", "cut off instead of rounded"}
+      .at(static_cast<std::size_t>(verdict));
+}
+
+Reproduction judged(double value, double least, double most, const std::string& printed) {
+  // The slack accepts either rounding of a value exactly between two, such as 1.525.
+  const double half_unit = half_unit_of(printed) * (1 + 1e-9);
+  const double goal = std::stod(printed);
+  if (std::abs(value - goal) <= half_unit) return Reproduction::reproduces;
+  return least <= goal + half_unit && most >= goal - half_unit ? Reproduction::within_input_rounding
+                                                               : Reproduction::does_not_reproduce;
 }
 
 const ShownConfig& ResultHead::shown() const { return *config; }

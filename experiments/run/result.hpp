@@ -29,7 +29,8 @@ const Typed<InputFile>& described();
 enum class AlphaSource { given, exact, measured };
 
 /// How a printed number compares with the formula.
-enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce };
+/// `cut_off`: the value without its further digits is printed, though it rounds to another.
+enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce, cut_off };
 const char* words(Reproduction verdict);
 
 /// Counts of work; empty if an experiment does not count them.
@@ -76,6 +77,10 @@ struct CellResult : CaseConfig {
   std::vector<PositionAcceptance> positions;  ///< at drafted positions 1 to gamma
   AnyStruct own;                              ///< the experiment's own part; see Experiment::own_result
 };
+
+/// Compares a printed number with a value that lies between `least` and `most` for all inputs that round to
+/// the printed ones. Never returns `cut_off`.
+Reproduction judged(double value, double least, double most, const std::string& printed);
 
 /// Returns the printed value of a metric; null if there is none.
 const std::string* printed_value(const CellResult& cell, Metric metric);

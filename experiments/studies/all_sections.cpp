@@ -11,7 +11,9 @@
   ENTRY(beam)                   \
   ENTRY(schedules)              \
   ENTRY(serving)                \
-  ENTRY(compare)
+  ENTRY(compare)                \
+  ENTRY(printed)                \
+  ENTRY(scaling)
 // clang-format on
 
 namespace speclab {

@@ -320,6 +320,10 @@ std::string html(const Page& page, const std::string& explorer) {
   for (const Section& section : page.sections) write_section(out, section, alone);
   write_facts(out, page);
   fmt::format_to(out, "</main>\n");
+  for (const auto& [what, path] : page.links) {
+    fmt::format_to(out, "<footer><p>Another paper: <a href=\"{}\">{}</a></p></footer>\n", escape_markup(path),
+                   escape_markup(what));
+  }
   if (!explorer.empty()) {
     fmt::format_to(
         out,

@@ -6,7 +6,6 @@
 
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "experiments/base/support/half_unit.hpp"
 #include "experiments/config/cell_spec.hpp"
 
 namespace speclab {
@@ -44,11 +43,6 @@ double formula(const FormulaInputs& inputs, Metric metric) {
 
 Reproduction judge_printed(const FormulaInputs& inputs, Metric metric, const std::string& printed,
                            const InputRounding& rounding) {
-  // The slack accepts either rounding of a value exactly between two, such as 1.525.
-  const double half_unit = half_unit_of(printed) * (1 + 1e-9);
-  const double goal = std::stod(printed);
-  if (std::abs(formula(inputs, metric) - goal) <= half_unit) return Reproduction::reproduces;
-
   double least = std::numeric_limits<double>::infinity();
   double most = -least;
   for (const double alpha_side : {-1.0, 1.0}) {
@@ -61,8 +55,7 @@ Reproduction judge_printed(const FormulaInputs& inputs, Metric metric, const std
       most = std::max(most, value);
     }
   }
-  return least <= goal + half_unit && most >= goal - half_unit ? Reproduction::within_input_rounding
-                                                               : Reproduction::does_not_reproduce;
+  return judged(formula(inputs, metric), least, most, printed);
 }
 
 void add_formulas(CellResult& result, const CellSpec& cell, const FormulaInputs& inputs, AlphaSource source) {
