@@ -366,3 +366,27 @@ def test_a_rule_of_several_drafts_chooses_a_candidate():
 
     with pytest.raises(ValueError, match="invents: returned"):
         prove(invents, [0.5, 0.5], [0.25, 0.75])
+
+
+def without_bonus(draw, target, draft, drafted):
+    """The loop of many tutorials: after a round whose tokens are all accepted, it drafts again and draws no bonus token."""
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical([max(0, p - q) for p, q in zip(target[i], draft[i], strict=True)])
+    return len(drafted) - 1, drafted[-1]
+
+
+@pytest.mark.parametrize("gamma", [1, 2, 3, 5])
+def test_a_round_without_bonus_is_lossless_and_emits_fewer_tokens(gamma):
+    rows = [0.5, 0.3, 0.2], [0.1, 0.3, 0.6]
+    alpha = Fraction(3, 5)
+    found = prove(without_bonus, *rows, gamma=gamma)
+    assert found.lossless and found.expected_emitted == (1 - alpha**gamma) / (1 - alpha)
+    assert prove("token", *rows, gamma=gamma).expected_emitted - found.expected_emitted == alpha**gamma
+    if gamma > 1:
+        assert prove("token", *rows, gamma=gamma - 1).expected_emitted == found.expected_emitted
+
+    def wrong(draw, target, draft, drafted):
+        accepted, token = without_bonus(draw, target, draft, drafted)
+        return accepted, token if token != 2 else 1
+    assert not prove(wrong, *rows, gamma=gamma).lossless
