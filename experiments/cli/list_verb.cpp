@@ -19,7 +19,7 @@ words, the name of an entry, or a key of configs (temperature, sampling.temperat
       .examples = R"(  speclab list
   speclab list rules
   speclab list mixture
-  speclab list --markdown > docs/reference.md
+  speclab list --markdown > reference.md
 )",
       .positional = "what",
       .optional_positional = true,

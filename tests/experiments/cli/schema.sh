@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Tests the format as JSON Schema and as the reference page.
+# Tests the format as JSON Schema and as a page.
 # usage: schema.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
 expect 0 schema
 python "assert data['\$schema'].startswith('https://json-schema.org/')" out
 
-# docs/reference.md equals the program's output, except for ends of lines.
+# The reference of the site has the headings to which other pages link.
 expect 0 list --markdown
-checks=$((checks + 1))
-cmp -s out "$source_dir/docs/reference.md" ||
-  fail "docs/reference.md is missing or old; make it with: speclab list --markdown > docs/reference.md"
+for heading in '# Reference of the config format' '### Object `corpus`' '### Rule `token`'; do
+  checks=$((checks + 1))
+  grep -qxF -- "$heading" out || grep -qxF -- "#$heading" out || fail "the reference has no heading $heading"
+done
 
 report
