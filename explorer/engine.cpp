@@ -102,6 +102,7 @@ EXPORT(list_rules) int export_list_rules() {
     result.texts("parameters", rules, &OfferedRule::parameter);
     result.texts("kinds", rules, &OfferedRule::kind);
     result.texts("fixed", rules, &OfferedRule::fixed);
+    result.texts("verdicts", rules, &OfferedRule::verdict);
     result.list("whole", rules, &OfferedRule::whole);
     result.list("values", rules, &OfferedRule::value);
     result.list("least", rules, &OfferedRule::least);

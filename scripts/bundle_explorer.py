@@ -62,7 +62,49 @@ def recorded_example():
     return f"const recordedSequences = {json.dumps(sequences, ensure_ascii=False)};\n"
 
 
-generated = {"published_pairs": published_pairs, "recorded_example": recorded_example}
+def rows_of(page, *header):
+    """The cells of the rows of all tables of a page whose header begins with these words."""
+    rows, inside = [], False
+    for line in (root / page).read_text(encoding="utf-8").splitlines():
+        cells = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cell.strip()) for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
+        if not cells:
+            inside = False
+        elif all(cell.startswith(word) for cell, word in zip(cells, header)) and len(cells) >= len(header):
+            inside = True
+        elif inside and not line.startswith("|---"):
+            rows.append(cells)
+    if not rows:
+        sys.exit(f"bundle_explorer.py: {page} has no table that begins with {', '.join(header)}")
+    return rows
+
+
+def methods_by_year():
+    """The entries of the catalogue whose source has a year, from the tables of docs, the earliest first."""
+    found = [("rule", row[0], f"{header} {row[1]}", row[2])
+             for header in ("accepts", "decides among") for row in rows_of("docs/rules.md", "rule", header)]
+    found += [(kind, row[0], changes, row[1]) for kind, changes in (("drafter", "the source of drafted tokens"), ("policy", "the number of drafted tokens"))
+              for row in rows_of("docs/drafters-and-policies.md", kind)]
+    methods = []
+    for kind, entry, changes, source in found:
+        year = re.search(r"\b(?:19|20)\d\d\b", source)
+        name = re.match(r"`([^`]+)`", entry)
+        if year and name:
+            methods.append({"year": int(year[0]), "kind": kind, "entry": name[1], "changes": changes.replace("`", ""), "source": source.replace("`", "")})
+    methods.sort(key=lambda method: method["year"])
+    return f"const methodsByYear = {json.dumps(methods, ensure_ascii=False)};\n"
+
+
+def measured_tasks():
+    """Measured speedups, from the page of results."""
+    tasks = []
+    for task, drafter, gamma, speedup, alpha in rows_of("results/drafters/README.md", "task", "drafter", "best γ"):
+        value, spread = speedup.split(" ± ")
+        tasks.append({"task": task, "drafter": drafter, "gamma": gamma, "speedup": float(value), "plusMinus": float(spread), "alpha": alpha})
+    return f"const measuredTasks = {json.dumps(tasks, ensure_ascii=False)};\n"
+
+
+generated = {"published_pairs": published_pairs, "recorded_example": recorded_example, "methods_by_year": methods_by_year,
+             "measured_tasks": measured_tasks}
 
 
 def bundle(name, done):

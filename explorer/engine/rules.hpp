@@ -23,8 +23,9 @@ struct OfferedRule {
   double value = 0;    ///< first value of the parameter
   double least = 0;
   double most = 0;
-  std::string kind = {};   ///< name in the catalogue, if the page uses another name
-  std::string fixed = {};  ///< its other parameters, "name=value" separated by commas
+  std::string kind = {};     ///< name in the catalogue, if the page uses another name
+  std::string fixed = {};    ///< its other parameters, "name=value" separated by commas
+  std::string verdict = {};  ///< whether `speclab prove --all` expects it to be lossless
 };
 
 namespace detail {
@@ -74,12 +75,24 @@ inline std::string fixed_text(const ObjectType& parameters, const void* chosen, 
   return text;
 }
 
+inline std::string verdict_of(ExpectedLossless expected) {
+  switch (expected) {
+    case ExpectedLossless::always:
+      return "lossless";
+    case ExpectedLossless::at_temperature_zero:
+      return "lossless at temperature 0";
+    case ExpectedLossless::never:
+      break;
+  }
+  return "lossy";
+}
+
 inline std::vector<OfferedRule> all_rules() {
   constexpr std::int32_t drafts = 2;
   std::vector<OfferedRule> all;
   for (std::size_t i = 0; i < rule_family().size(); ++i) {
     const RuleKind& kind = rule_family().entry(i);
-    OfferedRule rule{.name = kind.name, .kind = kind.name};
+    OfferedRule rule{.name = kind.name, .kind = kind.name, .verdict = verdict_of(kind.expected_lossless)};
     add_parameter(kind, drafts, rule);
     all.push_back(rule);
     // These are other forms, surveyed under separate names: "tree, dynamic".

@@ -7,8 +7,9 @@ import { tokensRoom } from "./room_tokens.js";
 import { gammaRoom } from "./room_gamma.js";
 import { textRoom } from "./room_text.js";
 import { dataRoom } from "./room_data.js";
+import { methodsRoom } from "./room_methods.js";
 
-const rooms = { round: roundRoom, tokens: tokensRoom, gamma: gammaRoom, text: textRoom, data: dataRoom };
+const rooms = { round: roundRoom, tokens: tokensRoom, gamma: gammaRoom, text: textRoom, data: dataRoom, methods: methodsRoom };
 
 const textOf = id => document.getElementById(id).textContent;
 const { ask, started } = startClient(textOf("worker"), { engine: textOf("engine"), text: textOf("text") });

@@ -46,7 +46,7 @@ answers = {
     "predict": predicted, "curves": {"speedup": [1 + i / 100 for i in range(65)], "operations": [1] * 65},
     "best_by_alpha": {"alpha": alphas, "gamma": [int(10 * alpha) for alpha in alphas]}, "plan_on_device": device,
     "list_presets": {"devices": ["h100-sxm"], "models": ["llama-3.1-70b", "llama-3.2-1b"]}, "decode_text": text,
-    "names_in_file": {"choices": ["llama's draft", "mistral"]}, "plan_from_file": log,
+    "list_rules": {"names": ["token", "sigmoid"], "verdicts": ["lossless", "lossy"]}, "names_in_file": {"choices": ["llama's draft", "mistral"]}, "plan_from_file": log,
 }
 
 # Makes rooms as main.js does, one after the other, and reports queries, settings and drawings as JSON.
@@ -76,6 +76,8 @@ const until = async there => { for (let turns = 0; turns < 100000 && !there(); +
   told.steps = [...paths(gamma.host, "Best γ over α", "line"), ...paths(gamma.host, "Best gamma over batch", "line")];
   const textView = await opened("text", textRoom);
   told.text = textView.host.textContent;
+  const methods = await opened("methods", methodsRoom);
+  told.methods = [...methods.host.querySelectorAll("tr")].map(row => [...row.children].map(cell => cell.textContent));
   const data = await opened("data", dataRoom);
   const files = new DataTransfer();
   files.items.add(new File(["1,1\\n"], "log.csv"));
@@ -101,7 +103,7 @@ const until = async there => { for (let turns = 0; turns < 100000 && !there(); +
 
 def drawn():
     done = set()
-    script = "".join(bundle(room, done) for room in ("room_gamma", "room_text", "room_data"))
+    script = "".join(bundle(room, done) for room in ("room_gamma", "room_text", "room_methods", "room_data"))
     style = (source / "explorer" / "page" / "style.css").read_text()
     page = (f"<!doctype html><meta charset=utf-8><style>{style}</style><body><script>const answers = {json.dumps(answers)};\n"
             f"{script}\n{driver}</script>")
@@ -128,6 +130,15 @@ def check(what, holds):
 
 told = drawn()
 check(f"no error: {told.get('failed')}", "failed" not in told)
+
+# Methods stand by year, with the engine's verdicts; tasks have the numbers of the page of results.
+methods = [row for row in told.get("methods", []) if row[0].isdigit()]
+check(f"methods by year: {len(methods)}", len(methods) > 20 and [row[0] for row in methods] == sorted(row[0] for row in methods))
+verdicts = {row[2]: row[4] for row in methods}
+check(f"verdicts: {verdicts}", (verdicts.get("token"), verdicts.get("sigmoid"), verdicts.get("drafter suffix")) == ("lossless", "lossy", "that of the rule"))
+page = (source / "results/drafters/README.md").read_text(encoding="utf-8")
+tasks = [row for row in told.get("methods", []) if len(row) == 6 and row[0] != "task"]
+check(f"tasks: {tasks}", len(tasks) > 5 and all(f"| {row[0]} | {row[1]} | {row[2]} | {row[3]} | {row[5]} |" in page for row in tasks))
 
 # Intervals are complete lines from low to high in their own colour, and the legend names them.
 whiskers = told.get("whiskers", [])
