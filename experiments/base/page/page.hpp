@@ -40,9 +40,9 @@ struct Page {
 /// Returns one HTML5 file that needs no network and no other file. Every text is escaped. Headlines come
 /// first, then figures, then tables; facts and the citation come last. Folded parts open without a script and
 /// are open in print. The script adds values under the pointer and by the arrow keys, legends that hide
-/// series, sorting, downloads and the theme. Links to other pages and to `explorer`, a file in the same folder, end the page;
-/// empty: no link. Throws std::invalid_argument if an id is malformed or used twice, or if a row is not as
-/// long as its header.
+/// series, sorting, downloads and the theme. Links to other pages and to `explorer`, a file in the same
+/// folder, end the page; empty: no link. Throws std::invalid_argument if an id is malformed or used twice, or
+/// if a row is not as long as its header.
 std::string html(const Page& page, const std::string& explorer = "");
 
 }  // namespace speclab
