@@ -1,4 +1,5 @@
-// Another project's program: compares Eq. 1 with a simulation, and computes target steps per token of a server.
+// Another project's program: compares Eq. 1 with a simulation, and computes target steps per token of a
+// server.
 #include <cstdio>
 #include <speclab/analysis/theory/theorems.hpp>
 #include <speclab/serving/server/acceptance_law.hpp>

@@ -52,7 +52,8 @@ TEST_CASE("a step is the sum of its terms") {
   CHECK(step_time(costs)(work) == doctest::Approx(target + draft - 0.01 * 50 - 0.6));
 }
 
-TEST_CASE("a step of two models is the target's run, the draft's runs, and the prompts that the draft reads") {
+TEST_CASE(
+    "a step of two models is the target's run, the draft's runs, and the prompts that the draft reads") {
   const auto grid = [](double a, double b) {
     std::vector<MeasuredPoint> points;
     for (const double tokens : {1.0, 1000.0}) {
