@@ -88,7 +88,7 @@ with tempfile.TemporaryDirectory() as folder:
                             ("within input rounding", "within the rounding of its inputs")):
             expect(judged["table6", ours] == theirs[words], f"Table 6, {ours}: {judged['table6', ours]} here, {theirs[words]} in the claims")
 
-    # A planted wrong digit: 11.2% printed as 11.3%.
+    # A planted wrong digit: 11.2% printed as 12.2%.
     planted = json.loads((source / "configs/wagner/table6.json").read_text())
     at = next(i for i, one in enumerate(planted["cases"]) if one["printed"]["percent_saved"] == "11.2")
     planted["cases"][at]["printed"]["percent_saved"] = "12.2"
