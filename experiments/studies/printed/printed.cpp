@@ -212,7 +212,7 @@ SectionKind printed_section() {
                     {field("quantity", &P::quantity, metric_type(), "The metric to compute."),
                      field("from", &P::from, list(text(), 0, 1),
                            "The number before; with \"file\", the method whose row has it."),
-                     field("to", &P::to, list(text(), 1, 64),
+                     field("to", &P::to, list(text(), 0, 64),
                            "The number after, or a list for least_of and most_of."),
                      field("file", &P::file, input_file(),
                            "A CSV file of measurements with a column \"method\", from which both are read."),

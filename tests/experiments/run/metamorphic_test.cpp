@@ -58,7 +58,10 @@ std::map<std::string, Json> small_configs(const TempFile& text) {
                       "tokens": 20, "prompt_tokens": 5}],
                       "drafters": [{"kind": "lookup", "rule": {"kind": "greedy"}},
                                    {"kind": "model", "model": {"kind": "bigram"}, "c": 0.1}],
-                      "gammas": [1, 3], "batches": 2}})"}};
+                      "gammas": [1, 3], "batches": 2}})"},
+      {"printed", R"({"printed": {"quantity": "percent_saved"}, "sweep": {"/printed/from": [["4.17"], ["5"]],
+                      "/printed/to": [["3.67"], ["6"]]}})"},
+      {"scaling", R"({"sweep": {"/scaling/scale": [10, 1e5], "/scaling/format": ["f32", "f16"]}})"}};
   std::map<std::string, Json> configs;
   for (const Experiment* experiment : experiments()) {
     const std::string& name = experiment->name;

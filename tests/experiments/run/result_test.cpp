@@ -37,7 +37,11 @@ std::vector<std::string> runs() {
       R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}, {"kind": "speculative"}]}})",
       R"({"experiment": "compare", "models": null, "compare": {"tasks": [{"name": "text", "prompt_tokens": 4,
             "corpus": {"file": "TEXT", "hold_out": 3, "document_tokens": 40}}],
-          "drafters": [{"kind": "lookup"}]}})"};
+          "drafters": [{"kind": "lookup"}]}})",
+      R"({"experiment": "printed", "models": null, "printed": {"quantity": "quotient", "from": ["2.0"]},
+          "cases": [{"set": {"/printed/to": ["3"]}, "printed": {"quotient": "1.5"}},
+                    {"set": {"/printed/to": ["3.19"]}, "printed": {"quotient": "1.5"}}]})",
+      R"({"experiment": "scaling", "sweep": {"/scaling/format": ["bf16", "f16"], "/scaling/scale": [1e5]}})"};
 }
 
 Json patched_config(std::string patch, const TempFile& text) {
