@@ -48,7 +48,7 @@ def token_texts(gguf):
 
 
 def recorded_example():
-    """Eight sequences of each task of the shipped recordings (configs/recorded), by the neural draft, with the tokens' texts:
+    """Seven sequences of each task of the shipped recordings (configs/recorded), by the neural draft, with the tokens' texts:
     lines "token<TAB>logp<TAB>logq" by sequence."""
     texts = token_texts(root / "configs" / "neural" / "target.gguf")
     sequences = []
@@ -58,7 +58,7 @@ def recorded_example():
             for row in csv.DictReader(rows):
                 text = texts[int(row["token"])].replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
                 by_sequence.setdefault(row["sequence"], []).append("\t".join([text, row["logp"], row["logq.draft"]]))
-        sequences += [{"task": task, "rows": "\n".join(lines)} for lines in list(by_sequence.values())[:8]]
+        sequences += [{"task": task, "rows": "\n".join(lines)} for lines in list(by_sequence.values())[:7]]
     return f"const recordedSequences = {json.dumps(sequences, ensure_ascii=False)};\n"
 
 

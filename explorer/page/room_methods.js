@@ -1,5 +1,5 @@
 // Room (view) 6: the methods by year, and measured speedups by task.
-import { element, button } from "./dom.js";
+import { element, button, commandBox } from "./dom.js";
 import { svg } from "./svg.js";
 import { methodsByYear } from "./methods_by_year.js";
 import { measuredTasks } from "./measured_tasks.js";
@@ -37,12 +37,15 @@ export const methodsRoom = {
   mend: state => state,
   build(host) {
     const most = Math.max(...measuredTasks.map(task => task.speedup + task.plusMinus));
+    const commands = commandBox();
+    commands.show("speclab prove --all --instances 20", "speclab.compare_rules(instances=20)");
     host.append(
       table("Methods by year", ["year", "source", "entry", "changes", "verdict"],
         methodsByYear.map(method => [String(method.year), method.source, entryOf(method), method.changes, verdictOf(method)])),
       element("h3", {}, "Speedup by task"),
       table("Measured with n-gram targets (results/drafters)", ["task", "drafter", "best γ", "speedup", "", "α"],
-        measuredTasks.map(task => [task.task, task.drafter, task.gamma, `${task.speedup} ± ${task.plusMinus}`, speedupBar(task, most), task.alpha])));
+        measuredTasks.map(task => [task.task, task.drafter, task.gamma, `${task.speedup} ± ${task.plusMinus}`, speedupBar(task, most), task.alpha])),
+      commands.box);
     return { update() {} };
   },
 };

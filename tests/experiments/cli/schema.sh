@@ -8,7 +8,7 @@ python "assert data['\$schema'].startswith('https://json-schema.org/')" out
 
 # The reference of the site has the headings to which other pages link.
 expect 0 list --markdown
-for heading in '# Reference of the config format' '### Object `corpus`' '### Rule `token`'; do
+for heading in '# Reference of the config format' '### Object `corpus`' '### rule `token`'; do
   checks=$((checks + 1))
   grep -qxF -- "$heading" out || grep -qxF -- "#$heading" out || fail "the reference has no heading $heading"
 done
