@@ -38,7 +38,7 @@ export const methodsRoom = {
   build(host) {
     const most = Math.max(...measuredTasks.map(task => task.speedup + task.plusMinus));
     const commands = commandBox();
-    commands.show("speclab prove --all --instances 20", "speclab.compare_rules(instances=20)");
+    commands.show("speclab prove --all --instances 20", `speclab.compare_rules(["token", "sigmoid"], [.5, .3, .2], [.1, .3, .6])`);
     host.append(
       table("Methods by year", ["year", "source", "entry", "changes", "verdict"],
         methodsByYear.map(method => [String(method.year), method.source, entryOf(method), method.changes, verdictOf(method)])),
