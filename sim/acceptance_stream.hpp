@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "core/random/philox.hpp"
-#include "sim/any_rule.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
+
+class AnyRule;
+class Model;
 
 /// One bit per position: 1 where a draft would be accepted.
 using AcceptanceBits = std::vector<std::uint8_t>;

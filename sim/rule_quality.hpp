@@ -5,11 +5,13 @@
 
 #include <cstdint>
 
-#include "sim/any_rule.hpp"
 #include "sim/control.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
+
+class AnyRule;
+class Model;
 
 struct RuleQualityOptions {
   bool lossless = false;       ///< the output distribution is the target's; proved elsewhere

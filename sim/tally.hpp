@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/distribution/wide_count.hpp"
-#include "core/round/round.hpp"
+#include "core/round/round_counts.hpp"
 #include "sim/quality_sums.hpp"
 
 namespace speclab {

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "core/round/round_counts.hpp"
 #include "core/round/verify.hpp"
 
 namespace speclab {
@@ -21,21 +22,6 @@ template <class M, class Real = double>
 concept LanguageModel = requires(const M& model, std::span<const Token> context, std::vector<Real>& scratch) {
   { model.vocab() } -> std::convertible_to<std::int32_t>;
   { model.next(context, scratch) } -> std::convertible_to<BasicRow<Real>>;
-};
-
-/// Runs of the models below the draft, if a draft is itself decoded speculatively: inner_runs[0] counts the
-/// model that drafts for the draft, inner_runs[1] the one below it, and so on.
-inline constexpr std::size_t max_inner_levels = 3;
-using InnerRuns = std::array<std::int32_t, max_inner_levels>;
-
-/// Counts of one round, and the token after the accepted ones.
-struct Round {
-  std::int32_t drafted = 0;     ///< tokens drafted
-  std::int32_t draft_runs = 0;  ///< draft runs in sequence; the tokens of one depth share a run
-  std::int32_t examined = 0;  ///< positions that verification reached: accepted, plus the rejected one if any
-  std::int32_t accepted = 0;  ///< drafted tokens accepted
-  Token next = invalid_token;  ///< the token after them; not an id if a row was invalid
-  InnerRuns inner_runs = {};   ///< runs of the models that drafted for the draft
 };
 
 /// Memory for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position,

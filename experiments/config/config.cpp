@@ -10,6 +10,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/formats.hpp"
 #include "experiments/base/format/named_entry.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/experiment.hpp"
 
 namespace speclab {

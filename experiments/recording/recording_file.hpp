@@ -8,9 +8,10 @@
 
 #include "analysis/recorded/recording.hpp"
 #include "experiments/recording/row_files.hpp"
-#include "sim/any_rule.hpp"
 
 namespace speclab {
+
+class AnyRule;
 
 struct ReadRecording {
   Recording recording;

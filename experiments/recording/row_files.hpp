@@ -11,9 +11,10 @@
 
 #include "analysis/recorded/recording.hpp"
 #include "analysis/recorded/row_measures.hpp"
-#include "sim/any_rule.hpp"
 
 namespace speclab {
+
+class AnyRule;
 
 /// The rows of one model, [positions, vocab].
 struct RowSet {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"

@@ -9,6 +9,7 @@
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
@@ -16,6 +17,7 @@
 #include "experiments/run/setup.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
+#include "sim/fast/fast_pair.hpp"
 #include "sim/fast/shared_rows.hpp"
 #include "sim/parallel.hpp"
 
@@ -98,6 +100,8 @@ Independence independence_of_rounds(const Job& job) {
 Independence independence_of_contexts(const SimulationSize& simulation) {
   return simulation.has_independent_trials() ? Independence::batches : Independence::nothing;
 }
+
+JobList::JobList(Backend backend) : backend_(backend), rows_(make_shared_rows()) {}
 
 std::shared_ptr<const Setup> JobList::setup(const Config& config) {
   return setups_.get(config, {"", factory_}, [](const ConfigReader& reader, const SharedPlace& place) {
@@ -183,7 +187,7 @@ const FastPair* JobList::prepared_for(Job& job) {
     isolated([&] {
       try {
         prepared.pair =
-            std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
+            std::make_shared<const FastPair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
       } catch (const ModelError& error) {
         if (setup.engine == Engine::fast) refuse_fast(error.what());
         prepared.why_not = error.what();

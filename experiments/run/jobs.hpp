@@ -20,13 +20,15 @@
 #include "experiments/config/config_reader.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/batch_tallies.hpp"
-#include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/control.hpp"
-#include "sim/fast/fast_pair.hpp"
 #include "sim/rule_quality.hpp"
 
 namespace speclab {
+
+class FastPair;
+class SharedRows;
+struct Setup;
 
 /// The measurement that a job makes with its set-up (Setup).
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
@@ -73,7 +75,7 @@ void require_gpu_form(const Job& job);
 
 class JobList {
  public:
-  explicit JobList(Backend backend = Backend::cpu) : backend_(backend) {}
+  explicit JobList(Backend backend = Backend::cpu);
 
   /// Returns the config's set-up. Configs that differ only in values that it does not depend on share it.
   std::shared_ptr<const Setup> setup(const Config& config);
@@ -130,7 +132,7 @@ class JobList {
   /// A set-up's tables for the fast engine, made by the first job that needs them and dropped after the last.
   struct Prepared {
     std::once_flag once;
-    std::unique_ptr<const FastPair> pair;  ///< null if the models turned out not to allow it
+    std::shared_ptr<const FastPair> pair;  ///< null if the models turned out not to allow it
     std::string why_not;                   ///< reason why there are none
     std::atomic<int> users{0};
   };
@@ -145,7 +147,7 @@ class JobList {
   BuiltFromConfigs<Setup> setups_;
   BatchSpan span_;
   std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
-  std::shared_ptr<SharedRows> rows_ = make_shared_rows();  ///< shared by cells that differ in their rule
+  std::shared_ptr<SharedRows> rows_;  ///< shared by cells that differ in their rule
   std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;
 };

@@ -7,6 +7,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/recorded.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/run/setup.hpp"

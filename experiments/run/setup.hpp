@@ -9,6 +9,7 @@
 
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config_reader.hpp"
 #include "experiments/config/simulation_config.hpp"
 #include "experiments/run/until.hpp"

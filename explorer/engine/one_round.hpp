@@ -12,6 +12,7 @@
 #include "analysis/exact/rational.hpp"
 #include "core/distribution/divergence.hpp"
 #include "core/random/enumerated_random_source.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "explorer/engine/record.hpp"
 #include "explorer/engine/rules.hpp"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 
 namespace speclab::explorer {
 

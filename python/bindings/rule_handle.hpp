@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 
 namespace speclab::python {
 

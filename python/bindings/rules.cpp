@@ -14,6 +14,7 @@
 #include "core/rules/token.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/python_drafting.hpp"
 #include "python/bindings/python_rule.hpp"

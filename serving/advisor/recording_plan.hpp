@@ -15,9 +15,10 @@
 #include "experiments/recording/recording_file.hpp"
 #include "serving/advisor/plan_result.hpp"
 #include "serving/advisor/planning.hpp"
-#include "sim/any_rule.hpp"
 
 namespace speclab {
+
+class AnyRule;
 
 struct RecordedGamma {
   int gamma = 0;

@@ -5,6 +5,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "serving/advisor/recording_plan.hpp"
 
 namespace speclab {

@@ -11,6 +11,7 @@
 
 #include "core/rules/lenience.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "sim/models/table_model.hpp"
 
 using namespace speclab;

@@ -9,6 +9,7 @@
 
 #include "analysis/theory/theorems.hpp"
 #include "experiments/catalog/families.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/cli/program.hpp"
 #include "experiments/cli/reference.hpp"
 #include "experiments/config/config.hpp"

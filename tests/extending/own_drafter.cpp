@@ -1,4 +1,5 @@
 // A drafter: proposes the context's last token again.
+#include "experiments/catalog/drafters/made_drafter.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "tests/extending/own_kinds.hpp"

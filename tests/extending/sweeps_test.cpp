@@ -10,9 +10,12 @@
 
 #include "core/rules/lenience.hpp"
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
+#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/results/journal_file.hpp"
 #include "experiments/results/presentation.hpp"

@@ -1,5 +1,6 @@
 #include "sim/drafters/aligned_copy.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
 
 namespace speclab {
 

@@ -3,6 +3,8 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
+#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/error.hpp"
 

@@ -12,13 +12,13 @@
 #include "experiments/catalog/max_tokens_drafted.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "sim/drafters/any_drafter.hpp"
 #include "sim/text/corpus.hpp"
 
 namespace speclab {
 
 struct DrafterKind;
 struct CorpusText;
+struct MadeDrafter;
 
 /// The task for which a drafter is made (experiment "compare").
 struct DrafterRequest {
@@ -30,14 +30,6 @@ struct DrafterRequest {
   const Model* target;         ///< null if the text itself is the target; other tokens then have no scores
   std::uint64_t seed;
   std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter of level 0; ...
-};
-
-/// A drafter, or the reason why it cannot be made for the task.
-struct MadeDrafter {
-  std::optional<AnyDrafter> drafter;
-  std::string unsupported_reason = {};  ///< end of a sentence: "needs ..."
-  /// Times of one run, in target runs: of this drafter, of the one that drafts for it, and so on.
-  std::vector<double> costs = {};
 };
 
 struct DrafterKind : KindInfo {
@@ -59,18 +51,6 @@ Family<DrafterKind>& drafter_family();
 
 /// Returns the name of a drafter in tables.
 const std::string& label_of(const DrafterConfig& drafter);
-
-/// Makes a drafter. Throws ConfigError at or below drafter.path.
-MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& request);
-
-/// A model that drafts for a task, or the reason why there is none.
-struct DraftModel {
-  std::optional<Model> model;
-  std::string unsupported_reason = {};
-};
-
-/// Builds a model that drafts for a task. Throws ConfigError, also for a vocabulary other than the task's.
-DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request);
 
 /// Throws ConfigError below `path` if min_match is above max_match.
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path);

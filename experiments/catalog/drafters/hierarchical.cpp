@@ -4,6 +4,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
 
 namespace speclab {
 

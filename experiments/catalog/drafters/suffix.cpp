@@ -1,4 +1,5 @@
 #include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
 #include "sim/drafters/suffix_drafter.hpp"
 
 namespace speclab {

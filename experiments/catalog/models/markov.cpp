@@ -1,3 +1,4 @@
+#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/models/synthetic.hpp"
 

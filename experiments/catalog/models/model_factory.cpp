@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/models/built_model.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_kind.hpp"

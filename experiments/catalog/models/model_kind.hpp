@@ -8,15 +8,16 @@
 #include <string>
 #include <utility>
 
-#include "core/distribution/transforms.hpp"
+#include "core/distribution/adjustment.hpp"
 #include "experiments/base/format/family.hpp"
 #include "experiments/base/support/exact_rows.hpp"
-#include "sim/models/model.hpp"
 #include "sim/text/corpus.hpp"
 
 namespace speclab {
 
+class Model;
 class ModelFactory;
+struct BuiltModel;
 struct CorpusConfig;
 struct ModelKind;
 
@@ -46,12 +47,6 @@ struct FactsRequest {
   std::optional<std::int32_t> default_vocab = {};  ///< as in ModelRequest, like the members below
   const CorpusConfig* corpus = nullptr;
   std::string corpus_path = {};
-};
-
-/// A model and the words of its tokens.
-struct BuiltModel {
-  Model model;
-  std::shared_ptr<const Vocabulary> vocabulary = nullptr;  ///< null without text
 };
 
 /// One kind of model. `make` builds it without sampling options, and throws ConfigError at or below

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/models/synthetic.hpp"
 

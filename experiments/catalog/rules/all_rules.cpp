@@ -10,6 +10,7 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 
 // clang-format off
 #define SPECLAB_RULES(ENTRY) \

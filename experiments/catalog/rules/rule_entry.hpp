@@ -12,7 +12,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "core/rules/recursive.hpp"
 #include "experiments/base/format/fields.hpp"
-#include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 
 namespace speclab {
 

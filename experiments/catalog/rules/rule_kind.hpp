@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/exact/enumerable_rule.hpp"
 #include "experiments/base/format/family.hpp"
-#include "sim/any_rule.hpp"
-#include "sim/models/model.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
+
+class Model;
+struct RulePrograms;
 
 /// When a rule is expected to be lossless. `speclab prove --all` checks it.
 enum class ExpectedLossless { always, at_temperature_zero, never };
@@ -32,12 +32,6 @@ class RuleRequest {
 
  private:
   std::function<std::int32_t()> gamma_;
-};
-
-/// A rule, compiled for each use.
-struct RulePrograms {
-  AnyRule sampled;            ///< for decoding
-  EnumerableRule enumerated;  ///< for proofs and exact chains
 };
 
 /// The models and settings with which a rule's parameters may be measured.
@@ -81,11 +75,6 @@ Family<RuleKind>& rule_family();
 
 /// Returns true if the rule is expected to be lossless for a target sampled at `temperature`.
 bool expected_lossless(const RuleConfig& rule, double temperature);
-
-/// Returns the programs of a configured rule.
-RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
-/// Returns the programs of a configured rule; calls `gamma` only if the rule depends on it.
-RulePrograms make_rule(const RuleConfig& rule, std::function<std::int32_t()> gamma);
 
 /// Throws ConfigError, naming the caller `what`, for a rule that is built for one gamma: the caller needs
 /// several.

@@ -23,6 +23,7 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "sim/beam_search.hpp"
 #include "sim/parallel.hpp"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/statistics/intervals.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "sim/drafters/any_drafter.hpp"
 #include "sim/drafters/point_rows.hpp"

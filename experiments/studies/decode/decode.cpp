@@ -8,6 +8,7 @@
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/studies/decode/formulas.hpp"
 
 namespace speclab {

@@ -9,6 +9,7 @@
 #include "experiments/config/search_section.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/studies/decode/formulas.hpp"
 
 namespace speclab {

@@ -12,6 +12,7 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/studies/rules/rule_comparison.hpp"
 
 namespace speclab {

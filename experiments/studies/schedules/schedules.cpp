@@ -2,6 +2,7 @@
 // a virtual clock and compared with their closed forms.
 #include "experiments/studies/schedules/schedules.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/setup.hpp"
 
 #include <fmt/format.h>
 

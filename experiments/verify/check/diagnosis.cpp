@@ -12,6 +12,7 @@
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/page/cells.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 
 namespace speclab {
 

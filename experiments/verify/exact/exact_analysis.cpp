@@ -14,10 +14,12 @@
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/version.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/search_section.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 
 namespace speclab {

@@ -8,6 +8,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 
 namespace speclab {
 

@@ -3,6 +3,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/optimum.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {

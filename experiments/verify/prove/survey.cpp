@@ -12,6 +12,7 @@
 #include "analysis/exact/losslessness.hpp"
 #include "core/distribution/number.hpp"
 #include "core/random/philox.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {

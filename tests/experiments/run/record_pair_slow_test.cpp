@@ -1,4 +1,5 @@
 // Compares a pair simulated by the engine with values computed from its recording.
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/record_pair.hpp"
 
@@ -13,6 +14,7 @@
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;

@@ -6,6 +6,7 @@
 
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
+#include "experiments/catalog/drafters/made_drafter.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "tests/experiments/config_error_of.hpp"
 

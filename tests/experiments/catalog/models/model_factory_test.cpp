@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "experiments/catalog/models/built_model.hpp"
 #include "tests/experiments/catalog/models/built_model.hpp"
 #include "tests/sim/temp_file.hpp"
 

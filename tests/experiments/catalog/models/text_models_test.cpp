@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "experiments/catalog/models/built_model.hpp"
 #include "tests/experiments/catalog/models/built_model.hpp"
 #include "tests/sim/temp_file.hpp"
 

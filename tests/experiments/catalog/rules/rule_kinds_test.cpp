@@ -9,6 +9,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "sim/models/synthetic.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/rule_of.hpp"

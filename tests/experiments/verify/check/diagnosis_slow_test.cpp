@@ -1,4 +1,5 @@
 // Tests that sequences of a planted fault are diagnosed as that fault's, at 100,000 samples.
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 

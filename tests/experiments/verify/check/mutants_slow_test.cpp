@@ -9,6 +9,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
