@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
     if (source / "results/claims/sources/wagner-2024.json").exists():
         subprocess.run([sys.executable, source / "results/claims/judge.py", "--only", "wagner-2024", "--csv", claims], check=True, stdout=subprocess.PIPE)
         with open(claims, encoding="utf-8") as file:
-            theirs = Counter(row["verdict"] for row in csv.DictReader(file) if row["where"].startswith("Table 6"))
+            theirs = Counter(row["verdict"] for row in csv.DictReader(file) if row["quantity"].startswith("saving per step"))
         for ours, words in (("reproduces", "follows"), ("cut off instead of rounded", "cut off, not rounded"),
                             ("within input rounding", "within the rounding of its inputs")):
             expect(judged["table6", ours] == theirs[words], f"Table 6, {ours}: {judged['table6', ours]} here, {theirs[words]} in the claims")

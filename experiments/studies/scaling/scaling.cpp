@@ -105,8 +105,8 @@ ByMetric<double> measured(const LogitRows& rows, const ScalingSection& section) 
     sum.cross_entropy += one.cross_entropy;
     greedy += one.greedy ? 1 : 0;
   }
-  // Sums of a row are exact to about 1e-15; smaller distances are 0.
-  const auto distance = [&](double sum_of_rows) { return sum_of_rows < 1e-12 ? 0 : sum_of_rows / valid; };
+  // Sums over a vocabulary are exact to about 1e-12; distances of that size are 0.
+  const auto distance = [&](double total) { return total < 1e-11 * valid ? 0 : total / valid; };
   ByMetric<double> numbers;
   if (valid > 0) {
     numbers = {{Metric::first_token_acceptance, sum.acceptance / valid},
