@@ -111,15 +111,16 @@ with tempfile.TemporaryDirectory() as folder:
         compared = compare(np.load(source / "configs/recorded" / file), cells, EXACT, name)
         expect(compared == count, f"{name}: {compared} points compared with numpy")
 
-    if (source / "data/smollm2-135m.gguf").exists() and "libllama" in run("version").stdout:
-        few = ("--set", "simulation.trials=2", "--set", "simulation.length=2")
-        ten = '{"/scaling/format": ["f32", "bf16"], "/scaling/scale": [10, 100, 1000, 10000, 100000]}'
-        done = run("run", "configs/smollm2/scaling.json", *few, "--set", f"sweep={ten}", "--set", "figures=null", "--out", out / "model", "--quiet")
+    few = ("--set", "simulation.trials=2", "--set", "simulation.length=2", "--set", "figures=null")
+    done = run("record", "configs/smollm2/scaling.json", *few, "--set", "sweep=null", "--out", out / "rows.safetensors")
+    if done.returncode == 2 and ("setup.sh neural" in done.stderr or not (source / "data/smollm2-135m.gguf").exists()):
+        print("SmolLM2 itself is left out: libllama or the model is not installed")
+    else:
         expect(done.returncode == 0, done.stderr)
-        done = run("record", "configs/smollm2/scaling.json", *few, "--set", "sweep=null", "--set", "figures=null", "--out", out / "rows.safetensors")
+        ten = '{"/scaling/format": ["f32", "bf16"], "/scaling/scale": [10, 100, 1000, 10000, 100000]}'
+        done = run("run", "configs/smollm2/scaling.json", *few, "--set", f"sweep={ten}", "--out", out / "model", "--quiet")
         expect(done.returncode == 0, done.stderr)
         cells = json.loads((out / "model/result.json").read_text())["cells"]
         compared = compare(rows_of(out / "rows.safetensors"), cells, OF_F32_ROWS, "SmolLM2 itself")
         expect(compared == 10, f"SmolLM2 itself: {compared} points compared with numpy")
-        print("compared with SmolLM2 itself")
 print("passed")
