@@ -65,19 +65,19 @@ ScaledSigmoid scaled_sigmoid(std::span<const double> target_logits, std::span<co
 
   ScaledSigmoid out;
   std::vector<double> emitted;
-  double left = 0;  // weight of all replacements
+  double left = 0;      // weight of all replacements
+  double rejected = 0;  // exactly 0 if no token can be rejected
   for (std::size_t id = 0; id < p.size(); ++id) {
     // A drafted token with equal weights is accepted; 0/0 occurs only where nothing is drafted.
     const double accepted = draft[id] > 0 ? draft[id] * std::min(1.0, rounded_to(format, p[id] / q[id])) : 0;
-    out.acceptance += accepted;
+    rejected += draft[id] - accepted;
     emitted.push_back(accepted);
     left += std::max(0.0, rounded_to(format, p[id] - q[id]));
     if (std::isnan(p[id]) || std::isnan(q[id])) return out;
   }
-  constexpr double rounding = 1e-12;  // of the sum of the acceptances
-  const double rejected = 1 - out.acceptance;
-  if (rejected > rounding && !(left > 0)) return out;
+  if (rejected > 0 && !(left > 0)) return out;
   out.valid = true;
+  out.acceptance = 1 - rejected;
   for (std::size_t id = 0; id < p.size(); ++id) {
     if (left > 0) emitted[id] += rejected * std::max(0.0, rounded_to(format, p[id] - q[id])) / left;
     out.tv_to_target += std::abs(emitted[id] - target[id]) / 2;

@@ -4,11 +4,13 @@
     scripts/gpu/run.py check      device tests, distributions, compute-sanitizer, side by side, then a quick benchmark: about 3 minutes
     scripts/gpu/run.py measure    chosen sizes, the profiler where it is installed, the benchmark's sweep: about 8 minutes
     scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it replaces: about 6 minutes
+    scripts/gpu/run.py gammas     times of one sequence for 1 to 20 drafted tokens, as in Figure 3 of Wagner et al. 2024: below 4 minutes;
+                                  with --dry-run, their launches and bytes on any machine
     scripts/gpu/run.py all        one after the other
 
-It runs an unpacked archive of scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each of the three ends within
+It runs an unpacked archive of scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each command ends within
 --seconds: a step that would last longer is interrupted, and keeps its results so far. This counts as a failure of every step except
-bench-axes, whose sweep may be cut; a step that must be killed, for instance because its kernel hangs, always counts as failed.
+bench-axes and gammas, whose sweeps may be cut; a step that must be killed, for instance because its kernel hangs, always counts as failed.
 Results go to --out, with one log per step; run.json records the steps, how they ended, and the device. All of it is packed into OUT.tar.gz
 after every step. A step that fails does not stop the others. Every chosen size is measured by a separate process, because a CUDA fault ends
 a process. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
@@ -45,6 +47,9 @@ MEASURED = {
 }
 MEASURED_ALPHA = "0.7"
 PROFILED = (1, 32, 256)  # requests
+# A sweep that is cut has measured drafted tokens from the whole range.
+GAMMAS = (1, 20, 10, 5, 15, 3, 2, 7, 12, 17, 4, 6, 8, 9, 11, 13, 14, 16, 18, 19)
+PAPERS_VOCABS = (32000, 51865, 151936, 256000)  # Llama 2, Whisper, Qwen, Gemma
 
 
 def smi():
@@ -148,6 +153,9 @@ class Session:
         scratch = self.out / "run.json.new"
         scratch.write_text(json.dumps(self.record, indent=1) + "\n")
         scratch.replace(self.out / "run.json")
+        self.pack()
+
+    def pack(self):
         # This runs after every step. The profiler's reports, of 10 MB each, are not packed; their content is packed as text.
         with tarfile.open(f"{self.out}.tar.gz", "w:gz", compresslevel=1) as archive:
             archive.add(self.out, self.out.name, filter=lambda member: None if member.name.endswith(".ncu-rep") else member)
@@ -217,7 +225,23 @@ def torch(session):
                            "--requests", "1,32,256", "--vocabs", "128256", "--json", session.out / "torch.json"])
 
 
-COMMANDS = {"check": check, "measure": measure, "torch": torch}
+def gammas(session, dry_run=False):
+    """Measures one sequence with fp16 logits. Every vocabulary has its own process; its rows are then joined."""
+    rows = []
+    for vocab in PAPERS_VOCABS:
+        folder = session.out / f"gammas-{vocab}"
+        sizes = ";".join(f"1,{gamma},{vocab}" for gamma in GAMMAS)
+        session.step(folder.name, [session.program("bin/speclab"), "bench", "kernels", "--sizes", sizes, "--dtype", "f16", "--alpha", ".5",
+                                   "--baselines", "baseline,wagner-exact,wagner-sigmoid,fused", "--cache", "hot", "--repetitions", "50",
+                                   "--out", folder, *(["--dry-run"] if dry_run else [])], 45, may_be_cut=True)
+        if (folder / "results.csv").is_file():
+            rows += (folder / "results.csv").read_text().splitlines()[1 if rows else 0:]
+    if rows:
+        (session.out / "gammas.csv").write_text("\n".join(rows) + "\n")
+        session.pack()
+
+
+COMMANDS = {"check": check, "measure": measure, "torch": torch, "gammas": gammas}
 
 
 def main():
@@ -225,10 +249,13 @@ def main():
     parser.add_argument("command", choices=[*COMMANDS, "all"])
     parser.add_argument("--build", type=Path, help="a build with CUDA and tests (default: what was packed, or build/cuda)")
     parser.add_argument("--out", type=Path, help="default: kernels/results/<the device's name>")
-    parser.add_argument("--seconds", type=float, default=570, help="time limit of each of the three (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=570, help="time limit of each command (default %(default)s)")
+    parser.add_argument("--dry-run", action="store_true", help="gammas: count launches and bytes instead, without a GPU")
     options = parser.parse_args()
+    if options.dry_run and (options.command != "gammas" or options.out is None):
+        parser.error("--dry-run: only for gammas, with --out")
     device = smi()
-    if device is None:
+    if device is None and not options.dry_run:
         print("run: no GPU: nvidia-smi is missing or finds none", file=sys.stderr)
         return 2
     build = options.build or (SOURCE if (SOURCE / "bin/speclab").is_file() else SOURCE / "build/cuda")
@@ -239,7 +266,7 @@ def main():
     failures = 0
     for name in COMMANDS if options.command == "all" else [options.command]:
         session = Session(build.resolve(), out.resolve(), options.seconds)
-        COMMANDS[name](session)
+        COMMANDS[name](session, **({"dry_run": True} if options.dry_run else {}))
         failures += session.failures
     print(f"results: {out} and {out}.tar.gz")
     return 1 if failures else 0

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -31,7 +32,8 @@ case "$*" in
       shift
     done
     [ -n "$out" ] || exit 0
-    mkdir -p "$out"; cp "$REHEARSAL/$result" "$out/result.json" ;;
+    mkdir -p "$out"; cp "$REHEARSAL/$result" "$out/result.json"
+    printf 'vocab,median_us\n%s,9.5\n' "${{out##*-}}" >"$out/results.csv" ;;
   *) trap 'echo interrupted kindly; exit 130' INT; while :; do sleep 0.1; done ;;
 esac
 """
@@ -114,6 +116,7 @@ try:
     run(*command, "check", expect=1, env=bare)
     said = run(*command, "measure", "--seconds", "30", env=bare)
     run(*command, "torch", env=bare)
+    run(*command, "gammas", env=bare)
     results = there / "kernels/results/invented-gpu-9-x"
     record = json.loads((results / "run.json").read_text())
     ended = {step["step"]: step.get("exit_code", "skipped") for step in record["steps"]}
@@ -129,6 +132,18 @@ try:
     assert "torch" in ended and "interrupted kindly" in (results / "bench-axes.log").read_text()
     assert record["device"]["name"] == "Invented GPU 9/X" and record["device"]["clocks.max.sm"] == "2 MHz"
     assert all("device_before" in step for step in record["steps"] if "command" in step)
+
+    # Times by drafted tokens: one file of all vocabularies, in the archive. A dry run counts all 80 sizes by the real program.
+    with tarfile.open(f"{results}.tar.gz") as packed:
+        assert packed.extractfile(f"{results.name}/gammas.csv").read().decode().split() == [
+            "vocab,median_us", *(f"{vocab},9.5" for vocab in (32000, 51865, 151936, 256000))]
+    assert sum(step["limit"] for step in record["steps"] if step["step"].startswith("gammas")) < 240
+    run(*command, "gammas", "--dry-run", expect=2, env=bare)
+    run(*command, "gammas", "--dry-run", "--out", scratch / "dry", env=bare)
+    counted = [point for vocab in (32000, 51865, 151936, 256000) for point in json.loads((scratch / f"dry/gammas-{vocab}/result.json").read_text())["points"]]
+    assert sorted((point["vocab"], point["gamma"]) for point in counted) == [
+        (vocab, gamma) for vocab in (32000, 51865, 151936, 256000) for gamma in range(1, 21)]
+    assert all(len(point["methods"]) == 4 and point["requests"] == 1 and point["dtype"] == "f16" for point in counted)
 
     # A step that hangs has failed. So has one that is interrupted or then ends with an error, except a sweep that may be cut.
     sys.path.insert(0, str(source / "scripts/gpu"))

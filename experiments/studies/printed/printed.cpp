@@ -83,7 +83,7 @@ bool has_value(const std::string& field, const Json& wanted) {
 /// Returns the number in the row of the file that has the wanted values and this method. Throws ConfigError
 /// unless there is exactly one.
 Input measured_input(const PrintedSection& section, const std::string& method, const std::string& path) {
-  const std::string text = read_text(section.file);
+  const std::string text = in_file(section.file, [&] { return read_text(section.file); });
   const std::vector<TextLine> lines = lines_of(text, section.file);
   const std::vector<std::string> names =
       lines.empty() ? std::vector<std::string>() : header_names(lines.front().text);

@@ -47,7 +47,7 @@ std::vector<std::vector<double>> rows_of_array(const NpzArchive& archive, const 
 }
 
 LogitRows rows_of_file(const std::string& file) {
-  const std::string bytes = read_text(file);
+  const std::string bytes = in_file(file, [&] { return read_text(file); });
   try {
     const NpzArchive archive(bytes);
     LogitRows rows{rows_of_array(archive, "target"), rows_of_array(archive, "draft")};
@@ -83,20 +83,18 @@ LogitRows rows_of_models(const Setup& setup) {
   const std::vector<Token> texts =
       plain_sequences(setup.target, setup.rule.sampled, setup.simulation, length);
   if (texts.empty()) throw Stopped{};
-  for (std::uint32_t trial = 0; trial < setup.simulation.trials; ++trial) {
-    std::vector<Token> context = setup.simulation.prompt(trial);
-    for (std::size_t i = 0; i < length; ++i) {
-      add(context);
-      context.push_back(texts[trial * length + i]);
-    }
+  std::vector<Token> context;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i % length == 0) context = setup.simulation.prompt(static_cast<std::uint32_t>(i / length));
+    add(context);
+    context.push_back(texts[i]);
   }
   return rows;
 }
 
 ByMetric<double> measured(const LogitRows& rows, const ScalingSection& section) {
   ScaledSigmoid sum;
-  double valid = 0;
-  double greedy = 0;
+  double valid = 0, greedy = 0;
   for (std::size_t i = 0; i < rows.target.size(); ++i) {
     const ScaledSigmoid one = scaled_sigmoid(rows.target[i], rows.draft[i], section.scale, section.format);
     if (!one.valid) continue;
@@ -107,11 +105,13 @@ ByMetric<double> measured(const LogitRows& rows, const ScalingSection& section) 
     sum.cross_entropy += one.cross_entropy;
     greedy += one.greedy ? 1 : 0;
   }
+  // Sums over a vocabulary are exact to about 1e-12; distances of that size are 0.
+  const auto distance = [&](double total) { return total < 1e-11 * valid ? 0 : total / valid; };
   ByMetric<double> numbers;
   if (valid > 0) {
     numbers = {{Metric::first_token_acceptance, sum.acceptance / valid},
-               {Metric::tv_to_target, sum.tv_to_target / valid},
-               {Metric::tv_to_draft, sum.tv_to_draft / valid},
+               {Metric::tv_to_target, distance(sum.tv_to_target)},
+               {Metric::tv_to_draft, distance(sum.tv_to_draft)},
                {Metric::perplexity, std::exp(sum.cross_entropy / valid)},
                {Metric::greedy_agreement, greedy / valid}};
   }

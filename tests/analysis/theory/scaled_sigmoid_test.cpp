@@ -67,6 +67,19 @@ TEST_CASE("rows that half precision cannot compute are invalid") {
   CHECK(scaled_sigmoid(three_target, three_draft, 1e5, SigmoidFormat::bf16).acceptance == doctest::Approx(1));
 }
 
+TEST_CASE("if all of many weights are equal, every token is accepted and the row is valid") {
+  // The probabilities of 50,000 drafted tokens sum to 1 up to about 1e-12.
+  std::vector<double> target, draft;
+  for (int id = 1; id <= 50000; ++id) {
+    target.push_back(-1.3 * std::log(id));
+    draft.push_back(-.7 * std::log(id));
+  }
+  const ScaledSigmoid found = scaled_sigmoid(target, draft, 1e5, SigmoidFormat::bf16);
+  CHECK(found.valid);
+  CHECK(found.acceptance == 1);
+  CHECK(found.tv_to_draft == 0);
+}
+
 TEST_CASE("a token of probability zero is neither drafted nor emitted") {
   const double none = -std::numeric_limits<double>::infinity();
   const std::vector<double> p{0, none, std::log(2)}, q{0, 0, none};
