@@ -1,7 +1,7 @@
 """Tests scripts/check_kernel.py, which judges a function of verification: right ones pass, and each planted fault is found. NumPy is enough; what
 needs torch is skipped by name.
 
-False alarms: decisions of a right function differ from the definition's only for uniforms within the band. Each of the 24 tests of laws of right
+False alarms: decisions of a right function differ from the definition's only for uniforms within the band. Each of the 33 tests of laws of right
 functions rejects with probability 3.3e-7.
 """
 import itertools
@@ -144,7 +144,7 @@ def test_other_parameters_are_refused(tmp_path, head, said):
 
 
 def run(*arguments):
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, CHECK, *arguments], capture_output=True, text=True, env=environment)
     return done.returncode, done.stdout + done.stderr
 
@@ -195,3 +195,78 @@ def test_uniforms_of_single_precision():
     made = made_requests.random_requests(3, 2, 9, True, 4)
     assert all(u * 2**24 == int(u * 2**24) for u in made.uniforms)
     assert any(length < 2 for length in made.lengths)
+
+
+def page_blocks(language):
+    """Returns the blocks of one language of the page's section."""
+    section = (SOURCE / "docs/kernels-python.md").read_text(encoding="utf-8").split("## Your own kernel\n", 1)[1].split("\n## ", 1)[0]
+    return re.findall(rf"^```{language}\n(.*?)^```", section, flags=re.S | re.M)
+
+
+def assert_printed(block, text):
+    """Each line of the page is printed, in order; "..." stands for any lines."""
+    printed = iter(text.splitlines())
+    for line in block.splitlines():
+        assert line == "..." or line in printed, f"{line!r} is not in its place in\n{text}"
+
+
+def test_recipe_in_c(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [source] = page_blocks("c")
+    _, wrapper = page_blocks("python")
+    (tmp_path / "by_c.py").write_text(wrapper)
+    command = re.search(r"mine\.c: (.*) \*/", source)[1].split()
+    assert source.count("<= target[") == 1
+    for text, code in ((source, 1), (source.replace("<= target[", "< target["), 0)):
+        (tmp_path / "mine.c").write_text(text)
+        if subprocess.run(command).returncode != 0:
+            pytest.skip("there is no C compiler")
+        found, printed = run("by_c.py:verify", *([] if code else ["--requests", "2000"]))
+        assert found == code, printed
+        if code:
+            assert_printed(page_blocks("text")[1], printed)
+
+
+def test_recipe_in_torch(tmp_path):
+    pytest.importorskip("torch")
+    wrapper, _ = page_blocks("python")
+    place = "draft[each, accepted]"
+    assert wrapper.count(place) == 1
+    for text, code in ((wrapper, 0), (wrapper.replace(place, "draft[each, accepted - 1]"), 1)):
+        (tmp_path / "mine.py").write_text(text)
+        found, printed = run(f"{tmp_path}/mine.py:verify", "--device", "cpu", *([] if code else ["--requests", "2000"]))
+        assert found == code, printed
+        if code:
+            assert_printed(page_blocks("text")[0], printed)
+
+
+OWN_IN_TORCH = """
+import torch
+
+def verify(target_logits, draft_probs, drafted, seed):
+    torch.manual_seed(seed)
+    gamma, p = drafted.shape[1], target_logits.float().softmax(-1)
+    each, ids = torch.arange(len(drafted)), drafted[..., None]
+    ratio = (p[:, :gamma].gather(2, ids) / draft_probs.gather(2, ids))[..., 0]
+    accepted = (torch.rand_like(ratio) < ratio).int().cumprod(1).sum(1)
+    weights = (p[each, accepted] - torch.nn.functional.pad(draft_probs, (0, 0, 0, 1))[each, accepted]).clamp(min=0)
+    following = (weights / torch.empty_like(weights).exponential_()).argmax(-1)
+    tokens = torch.where(torch.arange(gamma) < accepted[:, None], drafted, -1)
+    return torch.cat((tokens, torch.full_like(tokens[:, :1], -1)), 1).scatter(1, accepted[:, None], following[:, None])
+"""
+
+
+def test_own_randomness_in_torch_and_bench_torch(tmp_path):
+    """An exponential race in place of uniforms, as vLLM draws; bench_torch.py checks and times it as the method `mine`."""
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)
+    (tmp_path / "mine.py").write_text(OWN_IN_TORCH)
+    judge = mine.Function(f"{tmp_path}/mine.py:verify")
+    lines = []
+    assert mine.check(judge, mine.Torch(1, "cpu"), mine.Torch.dtypes, REQUESTS, shapes=SHAPES, show=lines.append) == 0, lines
+    bench = [sys.executable, SOURCE / "scripts/bench_torch.py", "--device", "cpu", "--library", os.environ["SPECLAB_KERNELS_LIBRARY"], "--only",
+             "speclab-operator", "--requests", "2", "--vocabs", "1000", "--repeats", "2", "--draws", "1", "--samples", "5000", "--mine"]
+    for text, code, verdict in ((OWN_IN_TORCH, 0, "passed"), (OWN_IN_TORCH.replace(" - torch.nn", " - 0 * torch.nn"), 1, "WRONG")):
+        (tmp_path / "mine.py").write_text(text)
+        done = subprocess.run([*bench, f"{tmp_path}/mine.py:verify"], capture_output=True, text=True)
+        assert done.returncode == code and f"mine: {verdict}" in done.stdout and re.search(r"^mine +\d", done.stdout, flags=re.M), done.stdout + done.stderr
