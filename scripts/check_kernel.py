@@ -3,7 +3,7 @@
 
     scripts/check_kernel.py FILE.py:FUNCTION
 
-The names of its parameters say what it is given, for B requests (a suffix _int32 or _float32 asks for that type):
+The names of its parameters say what it is given, for B requests; drafted_int32, uniforms_float32 and lengths_int32 ask for that type:
     target_logits or target_probs    [B, gamma + 1, V]
     draft_logits or draft_probs      [B, gamma, V]
     drafted                          [B, gamma] int64
@@ -49,8 +49,8 @@ def main():
     parser.add_argument("--band", type=float, default=2e-5, help="error of probabilities that may change a decision (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    if options.requests < 2000 or not 0 <= options.band < 1:
-        parser.error("--requests is 2000 or more, and --band from 0 to below 1")
+    if options.requests < 20_000 or not 0 <= options.band < 1:
+        parser.error("--requests is 20000 or more, and --band from 0 to below 1")
     library = library_of(options.library)
     if library is None:
         parser.error("--library: libspeclab_kernels.so is needed, and there is no build: cmake --build --preset release --target speclab_kernels_c")

@@ -66,8 +66,7 @@ against the distribution of the round (all branches); the share of first tokens 
 sum min(p, q). Holm's method adjusts the p-values, so that --level is the chance of any false alarm.
 
 An implementation that is not exact must fail the tests of distributions. It is reported as refuted,
-with the total variation between its rule's output and the target. scripts/check_kernel.py tests your
-own function.
+with the total variation between its rule's output and the target.
 
 Exit code: 0 if exact implementations pass and the others are refuted, 1 otherwise, 2 for bad input
 or without a GPU, 130 after an interrupt.)",

@@ -43,6 +43,8 @@ def p_value(counts, law, total):
     classes = [(tokens, counts.get(tokens, 0), law[tokens] * total) for tokens in order[rare:]]
     if rare:
         classes.append(("rare ones", sum(counts.get(tokens, 0) for tokens in order[:rare]), sum(law[tokens] for tokens in order[:rare]) * total))
+    if len(classes) < 3:
+        raise ValueError(f"{total} requests are too few: nearly all sequences are expected less than 10 times")
     terms = [(count - mean) ** 2 / mean for _, count, mean in classes]
     return chi_squared_tail(sum(terms), len(classes) - 1), len(classes) - 1, classes[terms.index(max(terms))]
 

@@ -19,6 +19,7 @@ SHAPES = ((1, 3, 11), (6, 1, 5), (24, 4, 37), (48, 3, 1000), (6, 5, 8193), (3, 4
 LAWS = ((2, 5, range(5), 1), (1, 17, range(17), 1), (2, 8209, (0, 15, 4096, 8191, 8208), 20))
 NAMES = ("target_logits", "target_probs", "draft_logits", "draft_probs", "drafted", "uniforms", "seed", "lengths")
 TYPES = {"drafted": "int64", "uniforms": "float64", "lengths": "int64"}
+SUFFIXES = {"drafted": "_int32", "uniforms": "_float32", "lengths": "_int32"}
 
 
 class Wrong(Exception):
@@ -26,6 +27,7 @@ class Wrong(Exception):
 
 
 class NumPy:
+    """Makes the arguments as NumPy's arrays."""
     name, dtypes = "NumPy", ("float32", "float16")
 
     def __init__(self, seed):
@@ -44,11 +46,14 @@ class NumPy:
 
 
 class Torch:
+    """Makes the arguments as torch's tensors."""
     dtypes = ("float32", "bfloat16", "float16")
 
     def __init__(self, seed, device):
         import torch
         self.module, self.device = torch, device or ("cuda" if torch.cuda.is_available() else "cpu")
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            raise SpeclabError(f"--device {self.device}: torch finds no CUDA device; --device cpu does without")
         self.name = f"torch {torch.__version__} on {torch.cuda.get_device_name(self.device) if self.device.startswith('cuda') else self.device}"
         torch.manual_seed(seed)
 
@@ -70,18 +75,23 @@ class Function:
         file, _, name = where.rpartition(":")
         if not Path(file).is_file():
             raise SpeclabError(f"{where}: there is no file {file or where}: FILE.py:FUNCTION is needed")
-        spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module  # decorators such as Triton's look there
-        spec.loader.exec_module(module)
+        # The prefix keeps a file such as random.py from replacing a module. Decorators such as Triton's look in sys.modules.
+        spec = importlib.util.spec_from_file_location(f"own_{Path(file).stem}", file)
+        module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+        sys.path.append(str(Path(file).resolve().parent))  # for what the file imports from its folder
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise SpeclabError(f"{where}: {file} cannot be loaded: {type(error).__name__}: {error}") from error
         self.call = getattr(module, name, None)
         if not callable(self.call):
             raise SpeclabError(f"{where}: {file} has no function {name!r}")
         self.parameters = {}
         for parameter, about in inspect.signature(self.call).parameters.items():
-            kind = next((kind for kind in NAMES if parameter in (kind, f"{kind}_int32", f"{kind}_float32")), None)
+            kind = next((kind for kind in NAMES if parameter in (kind, f"{kind}{SUFFIXES.get(kind)}")), None)
             if kind is None and about.default is inspect.Parameter.empty:
-                raise SpeclabError(f"{where}: the parameter {parameter} is unknown: {', '.join(NAMES)} are known")
+                raise SpeclabError(f"{where}: the parameter {parameter} is unknown: {', '.join(NAMES)} are known, and with another type "
+                                   f"{', '.join(kind + suffix for kind, suffix in SUFFIXES.items())}")
             if kind is not None:
                 self.parameters[parameter] = kind
         kinds = list(self.parameters.values())
@@ -128,7 +138,7 @@ class Function:
         return decisions_in(result, requests)
 
 
-def told(value):
+def description(value):
     return f"{type(value).__name__} of shape {list(value.shape)} and {value.dtype}" if hasattr(value, "dtype") else repr(value)[:200]
 
 
@@ -137,7 +147,7 @@ def decisions_in(result, requests):
     parts = result if isinstance(result, (tuple, list)) else (result,)
     shape = (count,) if len(parts) == 2 else (count, gamma + 1)
     if len(parts) > 2 or not all(tuple(getattr(part, "shape", ())) == shape and "int" in str(part.dtype) for part in parts):
-        raise Wrong(f"it returned {' and '.join(map(told, parts))}; accepted and next, both [{count}], or tokens [{count}, {gamma + 1}], of "
+        raise Wrong(f"it returned {' and '.join(map(description, parts))}; accepted and next, both [{count}], or tokens [{count}, {gamma + 1}], of "
                     "integers, are needed")
     if len(parts) == 2:
         return [part.tolist() for part in parts]

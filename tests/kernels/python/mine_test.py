@@ -134,6 +134,8 @@ def test_what_came_back_is_named(tmp_path, body, said):
 
 @pytest.mark.parametrize(("head", "said"), [
     ("target, draft_logits, drafted", "the parameter target is unknown: target_logits, target_probs"),
+    ("target_logits_float32, draft_logits, drafted", "the parameter target_logits_float32 is unknown"),
+    ("target_logits, draft_logits, drafted=[", "cannot be loaded: SyntaxError"),
     ("target_logits, draft_logits", "one of drafted is needed"),
     ("target_logits, target_probs, draft_logits, drafted", "one of target_logits and target_probs is needed"),
 ])
@@ -153,7 +155,7 @@ def test_wrong_options(tmp_path):
     (tmp_path / "mine.py").write_text(RIGHT)
     for arguments, said in ((["nowhere.py:verify"], "there is no file nowhere.py"), ([f"{tmp_path}/mine.py:other"], "has no function 'other'"),
                             ([f"{tmp_path}/mine.py:verify", "--dtypes", "bfloat16"], "float32, float16 are known to NumPy"),
-                            ([f"{tmp_path}/mine.py:verify", "--requests", "5"], "--requests is 2000 or more")):
+                            ([f"{tmp_path}/mine.py:verify", "--requests", "5"], "--requests is 20000 or more")):
         code, text = run(*arguments)
         assert code == 2 and said in text, text
 
@@ -191,6 +193,11 @@ def test_chi_squared_test_keeps_its_level_and_power():
     assert 400 - alarms(moved) < 18
 
 
+def test_too_few_requests_are_refused():
+    with pytest.raises(ValueError, match="5 requests are too few"):
+        law.p_value({(0,): 5}, {(0,): 0.5, (1,): 0.3, (2,): 0.2}, 5)
+
+
 def test_uniforms_of_single_precision():
     made = made_requests.random_requests(3, 2, 9, True, 4)
     assert all(u * 2**24 == int(u * 2**24) for u in made.uniforms)
@@ -221,7 +228,7 @@ def test_recipe_in_c(tmp_path, monkeypatch):
         (tmp_path / "mine.c").write_text(text)
         if subprocess.run(command).returncode != 0:
             pytest.skip("there is no C compiler")
-        found, printed = run("by_c.py:verify", *([] if code else ["--requests", "2000"]))
+        found, printed = run("by_c.py:verify", *([] if code else ["--requests", "20000"]))
         assert found == code, printed
         if code:
             assert_printed(page_blocks("text")[1], printed)
@@ -234,7 +241,7 @@ def test_recipe_in_torch(tmp_path):
     assert wrapper.count(place) == 1
     for text, code in ((wrapper, 0), (wrapper.replace(place, "draft[each, accepted - 1]"), 1)):
         (tmp_path / "mine.py").write_text(text)
-        found, printed = run(f"{tmp_path}/mine.py:verify", "--device", "cpu", *([] if code else ["--requests", "2000"]))
+        found, printed = run(f"{tmp_path}/mine.py:verify", "--device", "cpu", *([] if code else ["--requests", "20000"]))
         assert found == code, printed
         if code:
             assert_printed(page_blocks("text")[0], printed)
