@@ -28,7 +28,7 @@ def emitted_law(target, draft):
 
 def p_value(counts, law, total):
     """Returns the p-value of Pearson's test, its degrees of freedom, and the class that deviates most, with its count and expectation. Sequences
-    expected less than 10 times share a class, and the rarest joins it where the degrees of freedom would be odd. A sequence that is impossible
+    expected less than 10 times share a class; one more joins it, or the two rarest share one, where the degrees of freedom would be odd. A sequence that is impossible
     gives the p-value 0."""
     impossible = [tokens for tokens in counts if tokens not in law]
     if impossible:
@@ -37,8 +37,8 @@ def p_value(counts, law, total):
     rare = sum(law[tokens] * total < 10 for tokens in order)
     alone = len(order) - rare
     if (alone + (rare > 0)) % 2 == 0:
-        rare += 1
-    while rare and sum(law[tokens] for tokens in order[:rare]) * total < 10:
+        rare += 1 if rare else 2
+    while 0 < rare < len(order) and sum(law[tokens] for tokens in order[:rare]) * total < 10:
         rare += 2
     classes = [(tokens, counts.get(tokens, 0), law[tokens] * total) for tokens in order[rare:]]
     if rare:

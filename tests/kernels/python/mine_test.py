@@ -175,11 +175,16 @@ def test_law_is_that_of_the_enumerator():
 
 def test_chi_squared_test_keeps_its_level_and_power():
     """In 400 tests at level 0.05, 20 false alarms are expected, and 50 are 7 standard deviations more. A law at the distance that is printed for power
-    0.99 is missed in 4 of 400 tests, and 18 are 7 standard deviations more."""
+    0.99 is missed in 4 of 400 tests, and 18 are 7 standard deviations more. Degrees of freedom are even, as the tail needs."""
+    for classes, total in ((11, 2000), (12, 2000), (12, 130), (40, 350)):
+        uneven = {(id,): 2 * (id + 1) / (classes * (classes + 1)) for id in range(classes)}
+        counts = {tokens: round(probability * total) for tokens, probability in uneven.items()}
+        p, degrees, _ = law.p_value(counts, uneven, total)
+        assert degrees % 2 == 0 and 2 <= degrees < classes and p > 0.5
     source = random.Random(1)
     exact = {(id,): 1 / 12 for id in range(12)}
     total, level = 2000, 0.05
-    distance = law.distance_found(10, total, level)  # the rarest sequence joins another, for an even number of degrees
+    distance = law.distance_found(10, total, level)
     shift = 2 * distance / 12
     moved = [1 / 12 + (shift if id % 2 else -shift) for id in range(12)]
 
