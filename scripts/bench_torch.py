@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times methods of verification on the same tensors, all from logits to tokens: libspeclab_kernels.so, the package of kernels/python
-with its operator and its drop-in functions, and the functions of Hugging Face, vLLM and FlashInfer (--rivals).
+with its operator and its drop-in functions, the functions of Hugging Face, vLLM and FlashInfer (--rivals), and your own (--mine).
 
 Each method is first checked: its decisions against float64 if it takes given uniforms, and, except for approximations, the
 distribution of its tokens by a chi-squared test. Times are between CUDA events, with methods in turn. With --graphs they are times of
@@ -47,6 +47,9 @@ def parse():
     parser.add_argument("--vocabs", type=numbers, default=[32000, 128256], metavar="V,...")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=["bfloat16"], metavar="TYPE,...",
                         help=f"of {', '.join(sizes.BYTES)}")
+    parser.add_argument("--mine", metavar="FILE.py:FUNCTION", help="also check and time your own function, as the method mine; the help of "
+                        "scripts/check_kernel.py, which tests it at more shapes, describes it")
+    parser.add_argument("--mine-waits", action="store_true", help="your function waits for the device: it is timed without a graph")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="METHOD,...")
     parser.add_argument("--distance", type=float, default=1.0,
                         help="standard deviation of the draft's logits from the target's (default %(default)s)")
@@ -316,14 +319,18 @@ def all_methods(options, library):
         methods += in_wheel.methods()
     from verify_methods import in_rivals
     methods += in_rivals.methods(options.rivals, options.device)
+    own = []
+    if options.mine:
+        from verify_methods import in_mine, mine
+        own = [in_mine.method(mine.Function(options.mine), options.mine_waits)]
     if options.only is None:
-        return methods
+        return methods + own
     names = [method.name for method in methods]
     for name in options.only:
         if name not in names:
             print(f"bench_torch: --only {name}: there are {', '.join(names)}", file=sys.stderr)
             sys.exit(2)
-    return [method for method in methods if method.name in options.only]
+    return [method for method in methods if method.name in options.only] + own
 
 
 def main():
@@ -347,7 +354,11 @@ def main():
         return 2
 
     torch.manual_seed(options.seed)
-    methods = all_methods(options, library)
+    try:
+        methods = all_methods(options, library)
+    except c_library.SpeclabError as error:
+        print(f"bench_torch: --mine {error}", file=sys.stderr)
+        return 2
     about = environment(torch, options, library)
     for key, value in about.items():
         print(f"{key}: {value}")

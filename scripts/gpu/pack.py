@@ -19,7 +19,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 PROGRAMS = ["bin/speclab", "tests/verify_trees_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
 LIBRARY = "kernels/libspeclab_kernels.so"
-SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "kernels/python/speclab_kernels", "scripts/verify_methods"]
+SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "scripts/check_kernel.py", "kernels/python/speclab_kernels", "scripts/verify_methods"]
 # The C and C++ libraries come from the GPU machine: this machine's may need a newer C library than the
 # programs do.
 OF_THE_MACHINE = re.compile(r"/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux[^/]*)\.so\.\d+$")

@@ -20,8 +20,7 @@ def softmax(logits):
 def chi_squared_tail(statistic, degrees):
     """P(X >= statistic) for an even number of degrees of freedom: the Poisson sum."""
     half = statistic / 2
-    return math.exp(-half + math.log(sum(math.exp(k * math.log(half) - math.lgamma(k + 1))
-                                         for k in range(degrees // 2)))) if half > 0 else 1.0
+    return min(1.0, math.fsum(math.exp(k * math.log(half) - math.lgamma(k + 1) - half) for k in range(degrees // 2))) if half > 0 else 1.0
 
 
 def law_p_values(target_rows, drafted, accepted, following):
