@@ -17,7 +17,7 @@ packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboo
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;
   neural) python3 -c "import ensurepip, venv" 2>/dev/null || packages="$packages python3-venv" ;;
-  test) packages="$packages doctest-dev python3-numpy python3-venv python3-dev chromium clang-format" ;;
+  test) packages="$packages doctest-dev pkg-config python3-numpy python3-venv python3-dev chromium clang-format" ;;
   explorer) packages="$packages emscripten nodejs chromium" ;;
   *) echo "setup.sh: \"$1\" is not run, test, explorer, tasks, pocketsphinx or neural" >&2; exit 2 ;;
 esac
