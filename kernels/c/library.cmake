@@ -26,4 +26,9 @@ install(FILES ${PROJECT_BINARY_DIR}/speclab-kernels.pc DESTINATION ${CMAKE_INSTA
 if(SPECLAB_ONLY_KERNELS)
   target_link_options(speclab_kernels_c PRIVATE LINKER:--strip-all LINKER:-z,defs)
   install(FILES $<TARGET_FILE:speclab_kernels_c> DESTINATION speclab_kernels RENAME libspeclab_kernels.so COMPONENT kernels_wheel)
+  # Random123 is compiled in, and its licence asks for this notice.
+  if(DEFINED SKBUILD_METADATA_DIR)
+    install(FILES /usr/share/doc/librandom123-dev/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses RENAME Random123
+      COMPONENT kernels_wheel OPTIONAL)
+  endif()
 endif()

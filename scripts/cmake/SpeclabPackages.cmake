@@ -65,11 +65,13 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${SPECLAB_MAINTAINER})
 set(CPACK_DEBIAN_PACKAGE_SOURCE speclab)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3-matplotlib, fonts-dejavu-core")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS speclab-doc)
 set(CPACK_DEBIAN_KERNELS_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_KERNELS_PACKAGE_GENERATE_SHLIBS ON)
+file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_KERNELS_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/triggers)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 # What scripts/cmake/speclabConfig.cmake.in looks for.
@@ -83,16 +85,18 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOC_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
+# The first line of each is the package's summary; a summary of the project would come before it.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "laboratory for speculative decoding
- The user describes an experiment in a JSON file. speclab decodes with models
- of real text, measures acceptance and speedup with intervals, and compares
- them with closed forms, exact analysis and proofs.")
+The user describes an experiment in a JSON file. speclab decodes with models
+of real text, measures acceptance and speedup with intervals, and compares
+them with closed forms, exact analysis and proofs.")
 set(CPACK_COMPONENT_KERNELS_DESCRIPTION "exact verification of drafted tokens, C library
- Serving engines call it to accept or correct the tokens that a draft model
- proposed. This build verifies on the CPU and has no GPU code.")
+Serving engines call it to accept or correct the tokens that a draft model
+proposed. This build verifies on the CPU and has no GPU code.")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "laboratory for speculative decoding, libraries to build with
- Headers in C++20, static libraries, the header of the C library, and files
- for CMake and pkg-config.")
+Headers in C++20, static libraries, the header of the C library, and files
+for CMake and pkg-config.")
 set(CPACK_COMPONENT_DOC_DESCRIPTION "laboratory for speculative decoding, documentation
- Tutorial, guides and results in Markdown, and notebooks.")
+Tutorial, guides and results in Markdown, and notebooks.")
 include(CPack)

@@ -26,10 +26,13 @@ git -C "$top" archive --prefix="speclab-$version/" HEAD | gzip -9n >"$folder/spe
 build() {
   root=$work/$1-build
   rm -rf "$root"
-  "$top/scripts/make_root.sh" "$root" "$1" ca-certificates,dpkg-dev,file,lintian
+  "$top/scripts/make_root.sh" "$root" "$1" ca-certificates
   tar -C "$root/root" -xzf "$folder/speclab-$version.tar.gz"
   mv "$root/root/speclab-$version" "$root/root/speclab"
-  "$top/scripts/enter_root.sh" "$root" sh /root/speclab/scripts/setup.sh run
+  "$top/scripts/enter_root.sh" "$root" sh -euc '
+    cd /root/speclab
+    scripts/setup.sh run
+    apt-get install -y -qq --no-install-recommends dpkg-dev file lintian' >/dev/null
   # Reports link to the explorer if it was built; the root has no emscripten.
   if [ -e "$top/build/explorer/explorer.html" ]; then
     mkdir -p "$root/root/speclab/build/explorer"
