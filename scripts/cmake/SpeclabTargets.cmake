@@ -113,7 +113,7 @@ endfunction()
 function(speclab_install)
   get_property(targets GLOBAL PROPERTY SPECLAB_EXPORTED)
   install(TARGETS ${targets} EXPORT speclabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   # The program writes its own completion.
   install(CODE "execute_process(COMMAND \"$<TARGET_FILE:speclab>\" completion bash
       OUTPUT_FILE \"${PROJECT_BINARY_DIR}/speclab.bash\" COMMAND_ERROR_IS_FATAL ANY)")
