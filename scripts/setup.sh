@@ -68,7 +68,8 @@ fetch_descriptions() {
 austen() {
   unpack r-cran-janeaustenr &&
     python3 scripts/extract_austen.py "$folder/r-cran-janeaustenr/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb" \
-      data/austen.txt
+      data/austen.txt &&
+    cp "$folder/r-cran-janeaustenr/usr/share/doc/r-cran-janeaustenr/copyright" data/austen.copyright
 }
 help_pages() {
   unpack libreoffice-help-en-us libreoffice-help-de &&
@@ -121,7 +122,7 @@ make() {
 
 # Six novels of Jane Austen, from a Debian package of R data; R itself is not needed. Without them everything else works, and
 # the experiments that need them say so.
-make austen "the package r-cran-janeaustenr" data/austen.txt
+make austen "the package r-cran-janeaustenr" data/austen.txt data/austen.copyright
 case ${1:-run} in
   run|test|explorer) exit 0 ;;
   tasks)

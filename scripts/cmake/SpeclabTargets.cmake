@@ -113,7 +113,11 @@ endfunction()
 function(speclab_install)
   get_property(targets GLOBAL PROPERTY SPECLAB_EXPORTED)
   install(TARGETS ${targets} EXPORT speclabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # A wheel has the program and its data alone.
+  if(SKBUILD)
+    return()
+  endif()
   # The program writes its own completion and, by its help, its manual page.
   install(CODE "execute_process(COMMAND \"$<TARGET_FILE:speclab>\" completion bash
       OUTPUT_FILE \"${PROJECT_BINARY_DIR}/speclab.bash\" COMMAND_ERROR_IS_FATAL ANY)")
