@@ -1,15 +1,16 @@
 #!/bin/sh
-# Installs packages in a bare Debian, uses and removes them, and prints a table of seconds and megabytes: a first answer, two tables of the
+# Installs packages in a bare Debian 12, uses and removes them, and prints a table of seconds and megabytes: a first answer, a table of the
 # paper, a proof and a run on the corpus with the program; other projects with the libraries.
-# usage: scripts/release/check_packages.sh FOLDER SUITE [RESULT]   as root, with debootstrap. FOLDER has the packages. RESULT is a result.json
-#                                             of `reproduce --only table1` that the installed program must give.
+# usage: scripts/release/check_packages.sh FOLDER [RESULT]   as root, with debootstrap. FOLDER has the packages. RESULT is a result.json of
+#                                             `reproduce --only table1` that the installed program must give.
 # Exit codes: 0; 1 a step failed, and what it printed; 77 not possible here, with the reason.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-packages=$(realpath "$1") suite=$2 result=${3:-}
-root=$top/build/packages/$suite
+packages=$(realpath "$1") result=${2:-}
+root=$top/build/packages/check
+export DEBIAN_FRONTEND=noninteractive
 rm -rf "$root"
-"$top/scripts/make_root.sh" "$root" "$suite" ca-certificates
+"$top/scripts/make_root.sh" "$root" bookworm ca-certificates
 mkdir "$root/root/packages"
 cp "$packages"/*.deb "$root/root/packages/"
 cp -r "$top/tests/install/consumer" "$root/root/consumer"
