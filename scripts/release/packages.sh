@@ -1,22 +1,18 @@
 #!/bin/sh
 # Makes the source archive and the Debian packages, and checks them. The packages are built from the archive in a bare Debian 12 that has only the
-# packages of scripts/setup.sh, without a network. check_packages.sh then installs and uses them in another bare root.
-# usage: scripts/release/packages.sh FOLDER   as root, with debootstrap. FOLDER receives speclab-VERSION.tar.gz and the packages. Roots and the
-#                                             log are in build/packages (3 GB). Takes as long as a build, and five minutes. It takes the
-#                                             commit that is checked out, not changes to it.
+# packages of scripts/setup.sh, without a network; in_root/packages.sh installs and uses them in another one.
+# usage: scripts/release/packages.sh FOLDER                as root, with debootstrap: make, then check
+#        scripts/release/packages.sh make FOLDER           FOLDER receives speclab-VERSION.tar.gz and the packages of the commit that is checked out
+#        scripts/release/packages.sh check FOLDER ROOTS    prints a line "what|where|seconds|megabytes" for each step
+# The root of the build and its log are in build/packages (3 GB). Making takes as long as a build, checking five minutes.
 # Exit codes: 0; 1 something failed, and the log is named; 2 wrong arguments; 77 not possible here, with the reason.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-[ $# -eq 1 ] || { echo "packages.sh: one folder for the packages is needed, and there are $# arguments" >&2; exit 2; }
-folder=$(realpath -m "$1")
 work=$top/build/packages
-root=$work/build
 version=$(sed -n 's/^project(speclab VERSION \([0-9.]*\).*/\1/p' "$top/CMakeLists.txt")
 # All files have the time of the commit, so that two calls give the same bytes.
 SOURCE_DATE_EPOCH=$(git -C "$top" log -1 --format=%ct)
 export SOURCE_DATE_EPOCH DEBIAN_FRONTEND=noninteractive
-mkdir -p "$folder" "$work"
-git -C "$top" archive --prefix="speclab-$version/" HEAD | gzip -9n >"$folder/speclab-$version.tar.gz"
 
 build() {
   tar -C "$root/root" -xzf "$folder/speclab-$version.tar.gz"
@@ -44,15 +40,39 @@ build() {
   cp "$root/root/table1/table1/result.json" "$work/table1.json"
 }
 
-rm -rf "$root"
-"$top/scripts/make_root.sh" "$root" bookworm ca-certificates
-start=$(date +%s)
-# In the background, because a condition would switch off "set -e".
-build >"$work/build.log" 2>&1 &
-wait $! || {
-  tail -n 20 "$work/build.log" >&2
-  echo "packages.sh: no packages were made; the log is $work/build.log" >&2
-  exit 1
+make() {
+  folder=$(realpath -m "$1") root=$work/root
+  mkdir -p "$folder" "$work"
+  git -C "$top" archive --prefix="speclab-$version/" HEAD | gzip -9n >"$folder/speclab-$version.tar.gz"
+  rm -rf "$root"
+  "$top/scripts/make_root.sh" "$root" bookworm ca-certificates
+  # In the background, because a condition would switch off "set -e".
+  build >"$work/build.log" 2>&1 &
+  wait $! || {
+    tail -n 20 "$work/build.log" >&2
+    echo "packages.sh: no packages were made; the log is $work/build.log" >&2
+    exit 1
+  }
 }
-echo "built and packed in $(($(date +%s) - start)) s; lintian: $(grep -c '^W: ' "$work/build.log" || true) warnings, no errors"
-exec "$top/scripts/release/check_packages.sh" "$folder" "$work/table1.json"
+
+check() {
+  root=$2/packages
+  rm -rf "$root"
+  mkdir -p "$2"
+  "$top/scripts/make_root.sh" "$root" bookworm ca-certificates
+  mkdir "$root/root/packages"
+  cp "$1"/*.deb "$root/root/packages/"
+  cp -r "$top/tests/install/consumer" "$root/root/"
+  # The rule of the page that explains how to write one.
+  sed -n '/^struct TimidRule/,/^};/p' "$top/docs/extending.md" >"$root/root/consumer/timid_rule.inc"
+  cp "$top/scripts/release/Dockerfile" "$top/scripts/release/in_root/packages.sh" "$root/root/"
+  [ ! -e "$work/table1.json" ] || cp "$work/table1.json" "$root/root/expected.json"
+  "$top/scripts/enter_root.sh" "$root" sh /root/packages.sh
+}
+
+case "${1:-} $#" in
+  "make 2") make "$2" ;;
+  "check 3") check "$2" "$3" ;;
+  "make "* | "check "* | *" 0" | *" 2" | *" 3" | -*) echo "packages.sh: FOLDER, make FOLDER, or check FOLDER ROOTS is needed" >&2; exit 2 ;;
+  *) make "$1"; check "$1" "$work/roots" ;;
+esac
