@@ -17,7 +17,7 @@ packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboo
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;
   neural) python3 -c "import ensurepip, venv" 2>/dev/null || packages="$packages python3-venv" ;;
-  test) packages="$packages doctest-dev python3-numpy python3-venv python3-dev chromium clang-format" ;;
+  test) packages="$packages doctest-dev pkg-config python3-numpy python3-venv python3-dev chromium clang-format" ;;
   explorer) packages="$packages emscripten nodejs chromium" ;;
   *) echo "setup.sh: \"$1\" is not run, test, explorer, tasks, pocketsphinx or neural" >&2; exit 2 ;;
 esac
@@ -68,7 +68,8 @@ fetch_descriptions() {
 austen() {
   unpack r-cran-janeaustenr &&
     python3 scripts/extract_austen.py "$folder/r-cran-janeaustenr/usr/lib/R/site-library/janeaustenr/data/Rdata.rdb" \
-      data/austen.txt
+      data/austen.txt &&
+    cp "$folder/r-cran-janeaustenr/usr/share/doc/r-cran-janeaustenr/copyright" data/austen.copyright
 }
 help_pages() {
   unpack libreoffice-help-en-us libreoffice-help-de &&
@@ -121,7 +122,7 @@ make() {
 
 # Six novels of Jane Austen, from a Debian package of R data; R itself is not needed. Without them everything else works, and
 # the experiments that need them say so.
-make austen "the package r-cran-janeaustenr" data/austen.txt
+make austen "the package r-cran-janeaustenr" data/austen.txt data/austen.copyright
 case ${1:-run} in
   run|test|explorer) exit 0 ;;
   tasks)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -174,7 +175,9 @@ written.
   verb.add<std::string>("format svg|pdf|png", "format of the file (default: that of --out, else svg)");
   verb.add<std::string>(
       "out FILE", "file to write; several figures become NAME-1, NAME-2, ... (default: beside the result)");
-  verb.add<std::string>("python PATH", "/usr/bin/python3",
+  // The Python package's command names its own interpreter (python/speclab_program).
+  const char* const own = std::getenv("SPECLAB_PYTHON");
+  verb.add<std::string>("python PATH", own != nullptr ? own : "/usr/bin/python3",
                         "path of the Python that draws; it needs matplotlib");
   return verb;
 }

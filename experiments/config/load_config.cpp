@@ -34,15 +34,15 @@ std::string changes_of(const Words& assignments) {
   return changed;
 }
 
-/// Returns the path, from the working folder, of a file that a config names.
+/// Returns the path from the working folder, or the shipped name, of a file that a config names.
 std::string place_of(const std::string& named, const std::filesystem::path& config_folder) {
   std::error_code ignored;
   if (named.empty() || std::filesystem::exists(named, ignored)) return named;
   const std::filesystem::path beside = (config_folder / named).lexically_normal();
-  return (std::filesystem::exists(beside, ignored) ? beside : data_file(named)).string();
+  return std::filesystem::exists(beside, ignored) ? shipped_name(beside.string()) : named;
 }
 
-/// Makes the paths of all files that a config names relative to the working folder, also in values of "cases"
+/// Makes the paths of files beside the config relative to the working folder, also in values of "cases"
 /// and "sweep".
 void place_files(Json& config, const std::filesystem::path& folder) {
   const auto place = [&](const std::string& named) { return place_of(named, folder); };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/data_files.hpp"
 #include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
@@ -102,8 +103,9 @@ void CorpusSurvey::add(const Config& cell) {
 CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory) {
   const CorpusConfig& corpus = cells.corpus;
   const auto text = factory.text(corpus, "/corpus");
-  CorpusFacts facts{
-      .file = corpus.file, .tokens = text->tokens.size(), .vocabulary = text->vocabulary.size()};
+  CorpusFacts facts{.file = shipped_name(corpus.file),
+                    .tokens = text->tokens.size(),
+                    .vocabulary = text->vocabulary.size()};
   for (const std::vector<Token>& document : text->held_out) facts.held_out_tokens += document.size();
   // Vocabularies of words and pieces begin with <unk>; those of bytes and of neural models have none.
   if (text->vocabulary.size() > 0 && text->vocabulary.text(0) == "<unk>" && !text->tokens.empty()) {

@@ -13,6 +13,7 @@
 
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/text_files.hpp"
 
 namespace speclab {
@@ -53,7 +54,7 @@ InputFile input_file_of(const std::string& file) {
   const auto fail = [&](const std::string& which, const char* reason) {
     throw ConfigError("/", "the input file {} {}", which, reason);
   };
-  InputFile read{.file = file, .bytes = 0, .sha256 = {}};
+  InputFile read{.file = shipped_name(file), .bytes = 0, .sha256 = {}};
   Sha256 hash;
   std::vector<char> buffer(1 << 20);
   const auto add = [&](const std::string& one) {

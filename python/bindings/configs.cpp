@@ -15,6 +15,7 @@
 #include "experiments/base/command/print_result.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
@@ -43,7 +44,9 @@ namespace {
 /// Reads a config file here instead of in Python, so that errors are the program's.
 ConfigText of_file(const std::string& file) {
   Watch watch;
-  return watch.run([&] { return in_file(file, [&] { return ConfigText{read_text(file), file}; }); });
+  return watch.run([&] {
+    return in_file(file, [&] { return ConfigText{read_text(data_file(file)), file}; });
+  });
 }
 
 RunResult run(const ConfigText& text, int threads, nb::object progress) {

@@ -105,24 +105,31 @@ function(speclab_folder name)
   endif()
   foreach(folder IN LISTS arg_INSTALL)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/speclab/${name}/${folder}
-      FILES_MATCHING PATTERN "*.hpp")
+      COMPONENT dev FILES_MATCHING PATTERN "*.hpp")
   endforeach()
   set_property(GLOBAL APPEND PROPERTY SPECLAB_EXPORTED speclab_${name})
 endfunction()
 
 function(speclab_install)
   get_property(targets GLOBAL PROPERTY SPECLAB_EXPORTED)
-  install(TARGETS ${targets} EXPORT speclabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # The program writes its own completion.
+  install(TARGETS ${targets} EXPORT speclabTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+  install(TARGETS speclab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # A wheel has the program and its data alone.
+  if(SKBUILD)
+    return()
+  endif()
+  # The program writes its own completion and, by its help, its manual page.
   install(CODE "execute_process(COMMAND \"$<TARGET_FILE:speclab>\" completion bash
       OUTPUT_FILE \"${PROJECT_BINARY_DIR}/speclab.bash\" COMMAND_ERROR_IS_FATAL ANY)")
   install(FILES ${PROJECT_BINARY_DIR}/speclab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME speclab)
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DPROGRAM=$<TARGET_FILE:speclab>\" \"-DOUT=${PROJECT_BINARY_DIR}\"
+      -P \"${PROJECT_SOURCE_DIR}/scripts/cmake/manual.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${PROJECT_BINARY_DIR}/speclab.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/speclab)
-  install(EXPORT speclabTargets NAMESPACE speclab:: DESTINATION ${package})
+  install(EXPORT speclabTargets NAMESPACE speclab:: DESTINATION ${package} COMPONENT dev)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/scripts/cmake/speclabConfig.cmake.in
     ${PROJECT_BINARY_DIR}/speclabConfig.cmake INSTALL_DESTINATION ${package})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/speclabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/speclabConfig.cmake ${PROJECT_BINARY_DIR}/speclabConfigVersion.cmake
-    DESTINATION ${package})
+    DESTINATION ${package} COMPONENT dev)
 endfunction()

@@ -160,8 +160,8 @@ def inline_commands(text):
 
 
 def check_code(text, page, source):
-    """Complaints about blocks of C++ that differ from the file that their first line names."""
-    for path, code in re.findall(r"^```cpp\n// (\S+)\n(.*?)^```", text, flags=re.S | re.M):
+    """Complaints about blocks of C or C++ that differ from the file that their first line names."""
+    for path, code in re.findall(r"^```(?:c|cpp)\n// (\S+)\n(.*?)^```", text, flags=re.S | re.M):
         file = source / path
         if not file.exists():
             yield f"{page.name}: there is no {path}"

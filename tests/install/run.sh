@@ -17,6 +17,8 @@ if grep -rlF -e "$source" -e "$build" "$prefix/lib"*/cmake "$prefix/lib"*/*/cmak
 fi
 
 cp -r "$source/tests/install/consumer" "$scratch/consumer"
+# The rule of the page that explains how to write one.
+sed -n '/^struct TimidRule/,/^};/p' "$source/docs/extending.md" > "$scratch/consumer/timid_rule.inc"
 cmake -G Ninja -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release > "$scratch/consumer.log" 2>&1 &&
   cmake --build "$scratch/consumer/build" >> "$scratch/consumer.log" 2>&1 ||
@@ -30,6 +32,19 @@ grep -q "^simulated 3\.[67]" "$scratch/consumer.out" || fail "the simulation is 
 grep -qx "steps a token 0.2711" "$scratch/consumer.out" || fail "another number of steps"
 "$scratch/consumer/build/c_consumer" > "$scratch/c_consumer.out" || { cat "$scratch/c_consumer.out"; fail "the C consumer"; }
 grep -qx "kernels [0-9]*, workspace known" "$scratch/c_consumer.out" || fail "another answer of the C library"
+"$scratch/consumer/build/rule" > "$scratch/rule.out"
+grep -qx "distance 0, of the faulty copy 1/10" "$scratch/rule.out" || { cat "$scratch/rule.out"; fail "another proof"; }
+
+# The C example of docs/gpu.md, by pkg-config.
+pc=$(find "$prefix" -name speclab-kernels.pc)
+if command -v pkg-config > /dev/null; then
+  flags=$(PKG_CONFIG_PATH=${pc%/*} pkg-config --cflags --libs speclab-kernels)
+  # shellcheck disable=SC2086
+  cc -Wall -Wextra -Werror -o "$scratch/verify" "$source/tests/install/consumer/verify.c" $flags || fail "the C example"
+  [ "$(LD_LIBRARY_PATH=${pc%/pkgconfig/*} "$scratch/verify")" = "accepted 1, next 1" ] || fail "another decision of the C example"
+else
+  echo "skipped: the C example, since pkg-config is missing"
+fi
 
 mkdir "$scratch/elsewhere"
 cd "$scratch/elsewhere"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs pip install . in a fresh environment, then the quick start of docs/python.md in another folder. Prints the size of the
+# Runs pip install . in a fresh environment, then the program and the quick start of docs/python.md in another folder. Prints the size of the
 # wheel and the duration.
 #   installed.sh PYTHON SOURCE_DIR
 set -eu
@@ -12,6 +12,7 @@ start=$(date +%s)
 "$scratch/env/bin/pip" install -q "$source"
 echo "pip install: $(($(date +%s) - start)) s, $(du -sh "$scratch/env"/lib/python*/site-packages/speclab | cut -f1) installed"
 cd "$scratch"
+"$scratch/env/bin/speclab" predict --alpha 0.8 --c 0.05 >"$scratch/predicted"
 "$scratch/env/bin/python" - "$source/docs/python.md" <<'CODE'
 import doctest, sys
 import speclab

@@ -8,6 +8,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/fields.hpp"
+#include "experiments/base/support/data_files.hpp"
 
 namespace speclab {
 
@@ -103,6 +104,14 @@ class PlainType : public Type {
 
 class InputFileType final : public PlainType<std::string> {
  public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    PlainType::read(json, path, value);
+    auto& file = *static_cast<std::string*>(value);
+    if (!file.empty()) file = data_file(file).string();
+  }
+  void write(const void* value, Json& json) const override {
+    json = shipped_name(*static_cast<const std::string*>(value));
+  }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     const auto& file = *static_cast<const std::string*>(value);
     if (!file.empty()) files.push_back(file);

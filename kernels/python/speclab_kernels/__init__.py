@@ -14,11 +14,11 @@ __all__ = ["Library", "Prepared", "SpeclabError", "Verified", "VerifiedTree", "a
 
 
 def __getattr__(name):
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # torch is imported with the first name that needs it, because c_library works without it.
-    if name in ("Prepared", "Verified", "addresses", "prepare", "verify"):
-        from . import torch_operator
-        return getattr(torch_operator, name)
-    if name in ("VerifiedTree", "verify_tree"):
-        from . import tree_operator
-        return getattr(tree_operator, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from . import torch_operator, tree_operator
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"speclab_kernels.{name} needs torch 2.4 or later ({error}): pip install torch") from None
+    return getattr(torch_operator, name, None) or getattr(tree_operator, name)

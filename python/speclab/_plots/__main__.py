@@ -28,7 +28,8 @@ def answer(asked: dict[str, Any]) -> tuple[list[bytes], list[str]]:
     try:
         import matplotlib
     except ImportError as problem:
-        why = f"{sys.executable} has no matplotlib ({problem}); on Debian: apt install python3-matplotlib"
+        installs = "apt install python3-matplotlib" if sys.executable == "/usr/bin/python3" else "pip install matplotlib"
+        why = f"{sys.executable} has no matplotlib ({problem}): {installs}"
         raise Refusal(f"cannot draw: {why}; --python names another Python") from None
     if matplotlib.__version_info__ < (3, 6):
         why = f"{sys.executable} has matplotlib {matplotlib.__version__}; 3.6 or later is needed"

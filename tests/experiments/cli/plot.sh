@@ -70,7 +70,9 @@ says err "./nowhere is not there"
 /usr/bin/python3 -m venv --without-pip bare
 expect 2 plot made --python bare/bin/python --out pictures/a.svg
 says err "has no matplotlib"
-says err "apt install python3-matplotlib; --python names another"
+says err "pip install matplotlib; --python names another"
+SPECLAB_PYTHON=bare/bin/python expect 2 plot made --out pictures/a.svg
+says err "bare/bin/python has no matplotlib"
 [[ ! -e pictures ]] || fail "bad input left pictures/"
 mkdir _plots
 echo "open('$PWD/intruder', 'w')" | tee matplotlib.py json.py _plots/__main__.py >_plots/__init__.py
