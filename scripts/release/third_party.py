@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+import urllib.parse
 import zipfile
 from pathlib import Path
 
@@ -40,8 +41,8 @@ def packages_of(files):
     return {name.split(":")[0] for line in said.splitlines() for name in line.rsplit(": ", 1)[0].split(", ") if not name.startswith("diversion")}
 
 
-def version_of(package):
-    return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=True).stdout
+def queried(package, field):
+    return subprocess.run(["dpkg-query", "-W", "-f", f"${{{field}}}", package], capture_output=True, text=True, check=True).stdout
 
 
 def compiled_in(build):
@@ -51,6 +52,18 @@ def compiled_in(build):
     return {package for package in packages_of(headers) if not OF_THE_MACHINE.match(package)}
 
 
+def bundled_in(files):
+    """The packages whose libraries auditwheel copied; its own list lacks those that Debian installs in /lib."""
+    packages = set()
+    for name in files:
+        folder, _, library = name.rpartition("/")
+        library = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", library)
+        if folder.endswith(".libs") and not library.startswith("liblapack."):  # that one is lapack_pair.c
+            found = {one for one in packages_of([f"*/{library}"]) if not one.endswith("-dev")}
+            packages |= found or fail(f"no Debian package has {library}")
+    return packages
+
+
 def licences_of(packages):
     """The copyright files of Debian packages, and the licences to which they refer."""
     texts = {}
@@ -58,7 +71,8 @@ def licences_of(packages):
         file = Path(f"/usr/share/doc/{package}/copyright")
         if not file.exists():
             fail(f"{package} has no {file}; in a container, see dpkg's path-exclude")
-        texts[f"{package}.txt"] = file.read_bytes()
+        # Packages of one source have one copyright file.
+        texts[f"{queried(package, 'source:Package')}.txt"] = file.read_bytes()
     named = {name for text in texts.values() for name in COMMON_LICENCE.findall(text.decode(errors="replace"))}
     for name in sorted(named):
         file = Path("/usr/share/common-licenses") / name
@@ -109,14 +123,14 @@ def main(wheel, build, folder):
         files = {one.filename: (archive.read(one), one.external_attr) for one in archive.infolist() if not one.is_dir()}
     info = next(name.split("/")[0] for name in files if name.endswith(".dist-info/RECORD"))
     sbom = f"{info}/sboms/auditwheel.cdx.json"
-    document = json.loads(files[sbom][0])
-    bundled = {one["name"] for one in document["components"][1:]}
+    bundled = bundled_in(files)
     headers = compiled_in(build)
     nanobind, text = licence_of_nanobind()
     texts = licences_of(bundled | headers) | {"nanobind.txt": text}
     for name, content in texts.items():
         files[f"{info}/licenses/third_party/{name}"] = content, 0o100644 << 16
-    parts = [(one, version_of(one), f"pkg:deb/debian/{one}@{version_of(one)}") for one in sorted(headers)]
+    versions = {one: queried(one, "Version") for one in sorted(bundled | headers)}
+    parts = [(one, version, f"pkg:deb/debian/{urllib.parse.quote(one)}@{urllib.parse.quote(version)}") for one, version in versions.items()]
     files[sbom] = add_parts(files[sbom][0], [*parts, ("nanobind", nanobind, f"pkg:pypi/nanobind@{nanobind}")]), files[sbom][1]
     target = Path(folder) / Path(wheel).name
     write_wheel(f"{target}.part", files, info)

@@ -51,15 +51,17 @@ make() {
   [ -n "$(interpreters)" ] || fail "Python 3.11 or later is missing, with venv and headers"
   work=$top/build/wheel-tools/wheels
   rm -rf "$work"
-  # Of this machine's C library, the linker finds what the tag allows (std::hypot has a newer version).
+  # Of this machine's C library, the linker finds what the tag allows (std::hypot has a newer version). The C++ library, which each machine
+  # has itself, needs more than that here.
   older=$top/build/wheel-tools/glibc
   python3 "$top/scripts/wheels/older_glibc.py" $glibc "$older"
+  linking="-L$older -Wl,--allow-shlib-undefined"
   for python in $(interpreters); do
     tools_of=$(environment "$python")
     mkdir -p "$work/$python"
     PATH="$tools_of/bin:$PATH" "$tools_of/bin/pip" wheel -v --disable-pip-version-check --no-deps --no-build-isolation \
-      --config-settings=build-dir="$build" --config-settings=cmake.define.CMAKE_EXE_LINKER_FLAGS="-L$older" \
-      --config-settings=cmake.define.CMAKE_MODULE_LINKER_FLAGS="-L$older" -w "$work/$python/made" "$top" >"$work/$python/log" 2>&1 ||
+      --config-settings=build-dir="$build" --config-settings=cmake.define.CMAKE_EXE_LINKER_FLAGS="$linking" \
+      --config-settings=cmake.define.CMAKE_MODULE_LINKER_FLAGS="$linking" -w "$work/$python/made" "$top" >"$work/$python/log" 2>&1 ||
       { tail -n 20 "$work/$python/log" >&2; fail "no wheel was made: the whole log is $work/$python/log" 1; }
     # A library in the list of auditwheel's own paths comes before the system's.
     PATH="$tools_of/bin:$PATH" AUDITWHEEL_LD_LIBRARY_PATH=$(lapack "$tools_of") "$tools_of/bin/auditwheel" repair --only-plat --plat $tag \
