@@ -5,10 +5,6 @@
 #                                          keeps root/, run.log and test.log. Exit 77: not possible here, with the reason.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
-skip() { echo "skipped: $1"; exit 77; }
-[ "$(id -u)" -eq 0 ] || skip "only root can change the root folder"
-command -v debootstrap >/dev/null || skip "debootstrap is missing (apt install debootstrap)"
-unshare --mount true 2>/dev/null || skip "this container may not mount"
 folder=$(realpath -m "${1:-$(mktemp -d)/bare}")
 root=$folder/root
 if [ -e "$root" ]; then
@@ -17,21 +13,9 @@ if [ -e "$root" ]; then
 fi
 mkdir -p "$folder"
 
-# Packages come from the same place as this machine's, through the same proxy and certificates.
-mirror=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
-  sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' | head -n 1)
-debootstrap --variant=minbase --include=ca-certificates,git bookworm "$root" "${mirror:-http://deb.debian.org/debian}" \
-  >"$folder/debootstrap.log" 2>&1 || { tail -n 3 "$folder/debootstrap.log" >&2; exit 2; }
-cp /etc/resolv.conf /etc/hosts "$root/etc/"
-cp -r /etc/apt/apt.conf.d "$root/etc/apt/"
-cp -r /etc/ssl/certs "$root/etc/ssl/"
-rm -f "$root/etc/apt/sources.list"
-cp -r /etc/apt/sources.list.d /etc/apt/keyrings "$root/etc/apt/" 2>/dev/null || true
-for file in /etc/apt/sources.list /etc/pip.conf; do [ ! -e "$file" ] || cp "$file" "$root$file"; done
-cp -r /usr/share/keyrings "$root/usr/share/"
+"$top/scripts/make_root.sh" "$root" bookworm ca-certificates,git
 git clone -q "$top" "$root/root/project"
 
-# The mounts end with the namespace in any case.
 cat >"$root/root/both.sh" <<'END'
 cd /root/project
 code=0
@@ -43,9 +27,7 @@ done
 exit $code
 END
 code=0
-unshare --mount --propagation private sh -c '
-  for mounted in proc dev sys; do mount --rbind "/$mounted" "$0/$mounted"; done
-  exec chroot "$0" /usr/bin/env HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin sh /root/both.sh' "$root" || code=$?
+"$top/scripts/enter_root.sh" "$root" sh /root/both.sh || code=$?
 cp "$root/root/run.log" "$root/root/test.log" "$folder/" 2>/dev/null || true
 grep -E 'tests passed|\((Failed|Skipped|Timeout|Not Run)\)|^Skipped' "$folder/test.log" || true
 echo "logs: $folder/run.log $folder/test.log"

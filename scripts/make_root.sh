@@ -5,7 +5,7 @@
 #                                                              scripts/enter_root.sh runs commands in it; FOLDER.log is the log.
 #                                                              Exit 77: not possible here, with the reason.
 set -eu
-skip() { echo "skipped: $1"; exit 77; }
+skip() { echo "skipped: $1" >&2; exit 77; }
 [ "$(id -u)" -eq 0 ] || skip "only root can change the root folder"
 command -v debootstrap >/dev/null || skip "debootstrap is missing (apt install debootstrap)"
 unshare --mount true 2>/dev/null || skip "this container may not mount"
