@@ -52,6 +52,8 @@ class Stage:
         to = self.folder / path
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SOURCE / path, to)
+        if path.endswith(".svg"):  # in the dark theme the site shows pictures on a light ground, on which their own dark colours cannot be read
+            to.write_text(re.sub(r"@media \(prefers-color-scheme: dark\) \{(?:[^{}]*\{[^{}]*\})*\s*\}", "", to.read_text(encoding="utf-8")), encoding="utf-8")
 
     def address(self, page, link):
         """What a link of a page becomes in the site."""
