@@ -8,6 +8,7 @@
   ENTRY(sweep)               \
   ENTRY(compare)             \
   ENTRY(plot)                \
+  ENTRY(paper)               \
   ENTRY(status)              \
   ENTRY(merge)               \
   ENTRY(predict)             \

@@ -30,6 +30,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"speclab {version}"
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]
+html_extra_path = [str(file) for file in [source / "build/explorer/explorer.html"] if file.is_file()]
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -43,3 +45,22 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 copyright = "speclab contributors, Apache-2.0"
+
+
+# What the theme and pandas leave unsaid for a screen reader: the name of a toggle in the navigation, and that an empty corner of a table heads nothing.
+REPAIRS = [
+    (re.compile(r'<summary>(?=<span class="toctree-toggle")'), '<summary aria-label="Pages of this part">'),
+    (re.compile(r"<th(?: [^>]*)?>(?:<p></p>)?\s*</th>"), "<td></td>"),
+]
+
+
+def repair_pages(app, _):
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for fault, remedy in REPAIRS:
+            text = fault.sub(remedy, text)
+        page.write_text(text, encoding="utf-8")
+
+
+def setup(app):
+    app.connect("build-finished", repair_pages)

@@ -18,6 +18,12 @@ from pathlib import Path
 import generated
 
 SOURCE = Path(__file__).resolve().parents[2]
+EXPLORER = SOURCE / "build/explorer/explorer.html"  # conf.py puts it beside index.html
+EXPLORER_SHOWN = """
+## The explorer itself
+<iframe class="explorer" src="../explorer.html" title="The explorer"></iframe>
+<p><a href="../explorer.html">The explorer in a window of its own</a></p>
+"""
 LONGEST_SHOWN = 60_000  # bytes; a longer or binary file is offered as a download
 LANGUAGES = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".cu": "cuda", ".sh": "sh", ".json": "json", ".cff": "yaml", ".toml": "toml"}
 # A block of code or code in a line, neither of which has links, or the address of a link or picture.
@@ -46,6 +52,8 @@ class Stage:
         to = self.folder / path
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SOURCE / path, to)
+        if path.endswith(".svg"):  # in the dark theme the site shows pictures on a light ground, on which their own dark colours cannot be read
+            to.write_text(re.sub(r"@media \(prefers-color-scheme: dark\) \{(?:[^{}]*\{[^{}]*\})*\s*\}", "", to.read_text(encoding="utf-8")), encoding="utf-8")
 
     def address(self, page, link):
         """What a link of a page becomes in the site."""
@@ -108,7 +116,8 @@ class Stage:
                     cell["source"] = self.with_links(path, "".join(cell["source"]))
             self.write(path, json.dumps(notebook))
             return
-        self.write(path, self.with_links(path, text) + self.below(path))
+        shown = EXPLORER_SHOWN if path == "docs/explorer.md" and EXPLORER.is_file() else ""
+        self.write(path, self.with_links(path, text) + shown + self.below(path))
 
     def below(self, path):
         """The table of contents of a folder's README: its other pages, and the READMEs of folders below it."""

@@ -53,6 +53,8 @@ cd "$scratch/elsewhere"
   { cat "$scratch/reproduce.log"; fail "the installed program cannot reproduce the claims"; }
 test -s "$scratch/out/report.html" || fail "no report"
 test -s "$scratch/out/claims/result.json" || fail "no result"
-test -s "$prefix/share/speclab/python/speclab/_plots/__main__.py" || fail "what draws pictures is not installed"
+for file in python/speclab/_plots/__main__.py python/speclab/_paper/report.typ results/engines/audit.json kernels/results/nvidia-h200.csv; do
+  test -s "$prefix/share/speclab/$file" || fail "$file is not installed"
+done
 test -z "$(ls -A .)" || fail "files were left in the working folder"
 echo "install/consumer: ok"

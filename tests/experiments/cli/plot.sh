@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests plot, and the pages of verbs that do not make a run.
+# Tests plot, refusals of paper, and the pages of verbs that do not make a run.
 # usage: plot.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 /usr/bin/python3 -I -c "import matplotlib" 2>/dev/null || { echo "skipped: no matplotlib (apt install python3-matplotlib)"; exit 77; }
@@ -73,6 +73,12 @@ says err "has no matplotlib"
 says err "pip install matplotlib; --python names another"
 SPECLAB_PYTHON=bare/bin/python expect 2 plot made --out pictures/a.svg
 says err "bare/bin/python has no matplotlib"
+# Without typst, paper ends before any work.
+expect 2 paper --results none --python bare/bin/python
+says err "has no typst: pip install typst"
+expect 2 paper report.html
+says err "expected a name that ends in .pdf"
+[[ ! -e none/summary.csv && ! -e none/paper ]] || fail "paper worked before it refused"
 [[ ! -e pictures ]] || fail "bad input left pictures/"
 mkdir _plots
 echo "open('$PWD/intruder', 'w')" | tee matplotlib.py json.py _plots/__main__.py >_plots/__init__.py

@@ -34,7 +34,7 @@ SHORT = {
     "list": "prints what is compiled in",
     "schema": "prints what is compiled in",
     "completion": "prints what is compiled in",
-    "man": "prints what is compiled in",
+    "paper": "its long work is that of reproduce, prove and check",
     "version": "prints what is compiled in",
     "status": "reads the heads of journals",
 }
