@@ -32,6 +32,7 @@
   ENTRY(fly)                 \
   ENTRY(mars)                \
   ENTRY(bild)                \
+  ENTRY(substitute)          \
   ENTRY(sigmoid)             \
   ENTRY(recursive)           \
   ENTRY(without_replacement) \
