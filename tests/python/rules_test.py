@@ -60,7 +60,7 @@ PAIRS = {
     "fault-greedy-misses": ("fault-greedy-misses", py.misses),
     "fault-repeated-uniform": ("fault-repeated-uniform", py.repeats_uniform),
 }
-SHOWN_BY_CONTEXTS = ["fault-next-context", "fault-stale-bonus"]
+SHOWN_BY_CONTEXTS = ["fault-next-context", "fault-stale-bonus", "fault-argmax-residual"]
 FAULTS = ["fault-accept-all", "fault-resample-target", "fault-swapped-residual", "fault-filtered-bonus", "fault-anticipating",
           "fault-greedy-misses", "fault-repeated-uniform", "fault-counted", *(f"fault-{name}" for name in py.WRONG)]
 FAULTS = [name for name in FAULTS if name not in SHOWN_BY_CONTEXTS]
