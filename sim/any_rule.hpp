@@ -139,8 +139,8 @@ class RuleProgram {
                                  SampledRandomSource& random) const = 0;
   /// Returns the distribution of the token that is emitted at an examined position,
   ///     q(x) a(x) + (1 - sum q a) r(x)
-  /// where a are the acceptance probabilities and r is the normalised replacement. The row views `scratch`.
-  /// Throws as `decide`.
+  /// where a are the acceptance probabilities and r is the normalised replacement; for Correction::another r
+  /// lacks the rejected token. The row views `scratch`. Throws as `decide`, but not for Correction::another.
   virtual Row emitted_distribution(Row target, Row draft, QualityScratch& scratch) const = 0;
 
   /// Returns the probability of accepting a token, and all weights of the rule in a context. Both throw as
@@ -246,7 +246,20 @@ class RuleProgramOf final : public RuleProgram {
 
   Row emitted_distribution([[maybe_unused]] Row target, [[maybe_unused]] Row draft,
                            [[maybe_unused]] QualityScratch& scratch) const override {
-    if constexpr (AcceptanceRule<Rule>) {
+    if constexpr (other_replaces) {
+      scratch.distribution.resize(static_cast<std::size_t>(target.size));
+      const auto accepted = [&](Token id) { return rule_.acceptance_probability(target[id], draft[id]); };
+      // The weight with which a rejected token is replaced by each other one, per unit of p.
+      const auto given_up = [&](Token id) {
+        return target[id] < 1 ? draft[id] * (1 - accepted(id)) / (1 - target[id]) : 0;
+      };
+      const double total = sum_terms<double>(0, target.size, given_up);
+      for (Token id = 0; id < target.size; ++id) {
+        scratch.distribution[static_cast<std::size_t>(id)] =
+            draft[id] * accepted(id) + target[id] * (total - given_up(id));
+      }
+      return {scratch.distribution.data(), target.size};
+    } else if constexpr (AcceptanceRule<Rule>) {
       const auto size = static_cast<std::size_t>(target.size);
       scratch.distribution.resize(size);
       scratch.replacement.resize(size);
@@ -301,6 +314,8 @@ class RuleProgramOf final : public RuleProgram {
   }
 
  private:
+  static constexpr bool other_replaces = requires { requires Rule::correction == Correction::another; };
+
   Rule rule_;
 };
 

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -21,7 +22,7 @@ class RowLookups {
   virtual ~RowLookups() = default;
 
   virtual LikelyToken<double> target_best() const = 0;
-  virtual LikelyToken<double> target_second(Token best) const = 0;
+  virtual LikelyToken<double> target_ranked(std::int32_t k) const = 0;
   virtual LikelyToken<double> draft_best() const = 0;
   virtual double total_variation() const = 0;
   virtual double minus_entropy() const = 0;

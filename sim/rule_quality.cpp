@@ -11,7 +11,9 @@ Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyR
                              const RuleQualityOptions& how, const SimulationSize& simulation,
                              const Control& control) {
   const std::int32_t drafts = rule->first_drafts(gamma);
-  const bool measures_distance = rule->accepts_or_replaces();
+  const auto program = rule->position_program();
+  const bool measures_distance =
+      rule->accepts_or_replaces() || (program && program->correction() == Correction::another);
   return run_trials(
       simulation, control,
       [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,

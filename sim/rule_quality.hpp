@@ -25,7 +25,8 @@ struct RuleQualityOptions {
 /// - divergence, for lossless rules: the total variation of target and draft, which is the smallest rejection
 ///    probability of any lossless scheme of one draft (Yin et al. 2024), in contexts where a draft was
 ///    examined;
-/// - distance, for other rules, if they accept or replace: the total variation of emitted distribution and
+/// - distance, for other rules of accepting, replacing or matching: the total variation of emitted
+/// distribution and
 ///    target in these contexts.
 Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
                              const RuleQualityOptions& how, const SimulationSize& simulation,

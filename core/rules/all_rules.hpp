@@ -26,6 +26,8 @@
 #include "core/rules/rejection.hpp"
 #include "core/rules/scheduled.hpp"
 #include "core/rules/sigmoid.hpp"
+#include "core/rules/step_faults.hpp"
+#include "core/rules/substitute.hpp"
 #include "core/rules/token.hpp"
 #include "core/rules/tolerant.hpp"
 #include "core/rules/traversal.hpp"

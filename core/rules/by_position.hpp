@@ -73,13 +73,21 @@ struct DenseRows {
   /// Returns the target's likeliest token; among equal ones the lowest id.
   SPECLAB_HD LikelyToken<Real> target_best() const { return likeliest(target); }
   SPECLAB_HD LikelyToken<Real> draft_best() const { return likeliest(draft); }
-  /// Returns the target's likeliest token other than its best one.
-  SPECLAB_HD LikelyToken<Real> target_second(Token best) const {
-    LikelyToken<Real> second;
-    for (Token id = 0; id < target.size; ++id) {
-      if (id != best && (second.token < 0 || target[id] > second.probability)) second = {id, target[id]};
+  /// Returns the target's k-th likeliest token, k >= 1; among equal ones the lower id comes first. A row with
+  /// fewer tokens has none, of probability 0.
+  SPECLAB_HD LikelyToken<Real> target_ranked(std::int32_t k) const {
+    LikelyToken<Real> found;
+    for (std::int32_t rank = 0; rank < k; ++rank) {
+      LikelyToken<Real> next;
+      for (Token id = 0; id < target.size; ++id) {
+        const bool before = rank > 0 && (target[id] > found.probability ||
+                                         (target[id] == found.probability && id <= found.token));
+        if (!before && (next.token < 0 || target[id] > next.probability)) next = {id, target[id]};
+      }
+      found = next;
+      if (found.token < 0) break;
     }
-    return second;
+    return found;
   }
   SPECLAB_HD Real total_variation() const { return speclab::total_variation(target, draft); }
   /// Returns sum p ln p, in double for any arithmetic.

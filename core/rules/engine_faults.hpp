@@ -76,23 +76,6 @@ struct UnfilteredDraftFault : SeveralPaths {
   }
 };
 
-/// Fault: min-p, with half the largest probability, filters only the bonus (vllm-project/vllm#42802).
-struct FilteredBonusFault : TokenRule {
-  template <class Real>
-  struct Filtered {
-    using value_type = Real;
-    BasicRow<Real> row;
-    Real bar;
-    std::int32_t size;
-    Real operator[](Token id) const { return row[id] < bar ? Real(0) : row[id]; }
-  };
-  template <class Real>
-  Filtered<Real> bonus(BasicRow<Real> target) const {
-    const Token best = argmax(target);
-    return {target, best < 0 ? Real(0) : Real(target[best] / Real(2)), target.size};
-  }
-};
-
 /// Fault: half of the rounds find no prepared draft; they verify as at temperature 0, and correct from the
 /// target (tanishqkumar/ssd, ssd/utils/verify.py).
 struct GreedyMissesFault {
@@ -126,32 +109,6 @@ Verdict verify(const AnticipatingFault&, const Targets& targets, const Drafts& d
   const std::int32_t length =
       surviving_prefix(gamma, Real(Real(1) / Real(2)), [&](std::int32_t i) { return drafts(i)[drafted[i]]; });
   return verify(TokenRule{}, targets, drafts, drafted, length, random);
-}
-
-/// Fault: all positions of a round compare their ratio with the same uniform number, because they share a
-/// seed. Given that the earlier positions passed, the number is uniform below the smallest of their ratios.
-struct RepeatedUniformFault {};
-
-template <class Targets, class Drafts, class Random>
-Verdict verify(const RepeatedUniformFault&, const Targets& targets, const Drafts& drafts,
-               const Token* drafted, std::int32_t gamma, Random& random) {
-  using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
-  Real below(1);
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    const auto slot = static_cast<std::uint16_t>(i);
-    const auto target = targets(i);
-    const auto draft = drafts(i);
-    const Real ratio = TokenRule{}.acceptance(drafted[i], target, draft);
-    if (random.bernoulli(Draw{Use::accept, slot}, acceptance_ratio(ratio, below, Real(1)))) {
-      if (ratio < below) below = ratio;
-      continue;
-    }
-    return {i, i + 1,
-            categorical_or(random, Draw{Use::replace, slot}, TokenRule{}.replacement(target, draft), target)};
-  }
-  const auto target = targets(gamma);
-  return {gamma, gamma,
-          categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, target, target)};
 }
 
 }  // namespace speclab

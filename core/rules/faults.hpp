@@ -2,14 +2,12 @@
 // for decoding.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <utility>
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/ensemble.hpp"
-#include "core/rules/greedy.hpp"
 #include "core/rules/grown_tree.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/token.hpp"
@@ -44,29 +42,6 @@ struct SwappedResidualFault : TokenRule {
   }
 };
 
-/// Fault: accepts with min(1, q/p) instead of min(1, p/q), hence always where p = 0.
-struct InvertedRatioFault : TokenRule {
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    const bool excluded = target[token] == Real(0) && draft[token] > Real(0);
-    return excluded ? Real(1) : acceptance_ratio(draft[token], target[token], Real(1));
-  }
-  template <class Real>
-  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return sum_terms<Real>(0, draft.size,
-                           [&](Token id) { return Real(draft[id] * acceptance(id, target, draft)); });
-  }
-};
-
-/// Fault: verifies at temperature 0, but draws the bonus at the requested temperature, because the verifier
-/// does not get the bonus sampler's parameters.
-struct ArgmaxVerifierFault : GreedyRule {
-  template <class Real>
-  SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
-    return target;
-  }
-};
-
 /// Fault: the acceptance draw compares p/q with the same uniform u that drew the token by inverse CDF. Given
 /// x, u is uniform on [F(x-1), F(x)) of the draft, and the token is accepted iff u < p/q.
 struct SharedNoiseFault : TokenRule {
@@ -80,14 +55,8 @@ struct SharedNoiseFault : TokenRule {
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    Real below(0);
-    Real rate(0);
-    for (Token id = 0; id < draft.size; ++id) {
-      const Real inside = acceptance_ratio(target[id], draft[id], Real(1)) - below;
-      rate += draft[id] * acceptance_ratio(inside, draft[id], Real(1));
-      below += draft[id];
-    }
-    return rate;
+    return sum_terms<Real>(0, draft.size,
+                           [&](Token id) { return Real(draft[id] * acceptance(id, target, draft)); });
   }
 };
 
@@ -95,14 +64,6 @@ struct SharedNoiseFault : TokenRule {
 /// This is correct for neither, and its output distribution depends on gamma.
 struct EnsembleBonusFault : EnsembleRule {
   EnsembleBonusFault() : EnsembleRule(0.5) {}
-};
-
-/// Fault: the bonus is never written, so its place in a buffer of zeros becomes token 0.
-struct UnwrittenBonusFault : TokenRule {
-  template <class Real>
-  SPECLAB_HD PointRow<Real> bonus(BasicRow<Real> target) const {
-    return {0, target.size};
-  }
 };
 
 /// Fault: uniforms lie on the grid {0, 1/levels, ...} and the acceptance draw also accepts at equality,
@@ -125,74 +86,6 @@ struct ClosedComparisonFault : TokenRule {
                            [&](Token id) { return Real(draft[id] * acceptance(id, target, draft)); });
   }
 };
-
-/// Fault: the bonus comes from the draft's last row.
-struct DraftBonusFault {};
-
-template <class Targets, class Drafts, class Random>
-SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Random& random) {
-  const auto wrong = [&](std::int32_t i) {
-    const auto row = targets(i);
-    return i > 0 && i == gamma ? drafts(i - 1) : row;
-  };
-  return verify(TokenRule{}, wrong, drafts, drafted, gamma, random);
-}
-
-/// Fault: target rows are read one position late, so that token i + 1 is verified with the context of token
-/// i.
-struct LateContextFault {};
-
-template <class Targets, class Drafts, class Random>
-SPECLAB_HD Verdict verify(const LateContextFault&, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Random& random) {
-  const auto late = [&](std::int32_t i) { return targets(i > 0 ? i - 1 : 0); };
-  return verify(TokenRule{}, late, drafts, drafted, gamma, random);
-}
-
-/// Fault: after a rejection the loop moves to the next row before it draws, so that the correction comes from
-/// the target's row after the rejected token, and not from the residual.
-struct NextRowFault {
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_ratio(target[token], draft[token], Real(1));
-  }
-};
-
-/// Fault: the target draws its own token y, and the drafted token x is accepted iff r <= q(x)/p(y), with r
-/// one of 0, 1/100, ..., 1: the ratio is inverted and has another token's probability. The correction comes
-/// from the row after the rejected token, as in NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y has no
-/// other effect, so its mean describes the rule.
-struct DrawnRatioFault {
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return sum_terms<Real>(0, target.size, [&](Token drawn) {
-      return target[drawn] > Real(0) ? Real(target[drawn] * below(Real(draft[token] / target[drawn])))
-                                     : Real(0);
-    });
-  }
-  /// Returns P(r <= ratio).
-  template <class Real>
-  SPECLAB_HD Real below(const Real& ratio) const {
-    if (ratio >= Real(1)) return Real(1);
-    return Real(Real(static_cast<std::int64_t>(Real(ratio * Real(100))) + 1) / Real(101));
-  }
-};
-
-template <class Rule, class Targets, class Drafts, class Random>
-requires std::same_as<Rule, NextRowFault> || std::same_as<Rule, DrawnRatioFault> SPECLAB_HD Verdict
-verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Token* drafted,
-       std::int32_t gamma, Random& random) {
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    const auto slot = static_cast<std::uint16_t>(i);
-    if (random.bernoulli(Draw{Use::accept, slot}, rule.acceptance(drafted[i], targets(i), drafts(i)))) {
-      continue;
-    }
-    return {i, i + 1, random.categorical(Draw{Use::replace, slot}, targets(i + 1))};
-  }
-  return {gamma, gamma,
-          random.categorical(Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, targets(gamma))};
-}
 
 /// Fault: block verification accepts a prefix with p_i instead of h_i.
 struct BlockPrefixFault : BlockRule {

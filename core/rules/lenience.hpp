@@ -40,24 +40,35 @@ struct LenienceRule : ByPosition<LenienceRule> {
 
 /// At temperature 0, over the target's row before argmax: accepts iff p(x) >= l * max p, else emits argmax p.
 /// (The paper prints <=, a typo: at l = 1 that would accept everything, yet it reports alpha = 0.75 there.)
+/// Two further conditions are those of engines: p(x) >= max p - `delta`, and x is among the target's `top_k`
+/// likeliest tokens (0: any). TensorRT-LLM's relaxed acceptance is l = 0 with both (NVIDIA/TensorRT-LLM
+/// 000a01d, tensorrt_llm/_torch/speculative/mtp.py, from use_relaxed_acceptance_for_thinking on, and
+/// mtpRelaxedAcceptanceKernel).
 struct GreedyLenienceRule : ByPosition<GreedyLenienceRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double lenience = 1;
+  double delta = 1;
+  std::int32_t top_k = 0;
 
   GreedyLenienceRule() = default;
-  SPECLAB_HD explicit GreedyLenienceRule(double l) : lenience(l) {}
+  SPECLAB_HD explicit GreedyLenienceRule(double l, double below = 1, std::int32_t candidates = 0)
+      : lenience(l), delta(below), top_k(candidates) {}
 
-  /// Returns l * max p, and the argmax.
+  /// Returns the smallest probability that is accepted, the argmax, and the last of the `top_k` tokens.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;
     const LikelyToken<Real> best = rows.target_best();
-    return {Real(from_decimal<Real>(lenience) * best.probability), best.token};
+    const LikelyToken<Real> last = top_k > 0 ? rows.target_ranked(top_k) : LikelyToken<Real>{};
+    const Real relative = from_decimal<Real>(lenience) * best.probability;
+    const Real absolute = best.probability - from_decimal<Real>(delta);
+    return {relative > absolute ? relative : absolute, best.token, last.probability, last.token};
   }
   template <class Real>
-  SPECLAB_HD Real acceptance_probability(const PositionNumbers<Real>& here, Token, const Real& p,
+  SPECLAB_HD Real acceptance_probability(const PositionNumbers<Real>& here, Token token, const Real& p,
                                          const Real&) const {
-    return here.best >= 0 && p >= here.number ? Real(1) : Real(0);
+    const bool ranked = p > here.other || (p == here.other && token <= here.second);
+    return here.best >= 0 && p >= here.number && ranked ? Real(1) : Real(0);
   }
 };
 

@@ -25,7 +25,7 @@ struct MarsRule : ByPosition<MarsRule>, NearGreedy {
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     const auto best = rows.target_best();
-    const auto second = rows.target_second(best.token);
+    const auto second = rows.target_ranked(2);
     const bool both = best.token >= 0 && second.token >= 0 &&
                       near(static_cast<double>(best.probability), static_cast<double>(second.probability));
     return {.best = best.token, .second = both ? second.token : best.token};

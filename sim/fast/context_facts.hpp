@@ -175,7 +175,7 @@ class ContextFacts<Rows, ScheduledRule> {
     double best = kept_[context].load(std::memory_order_relaxed);
     if (best > 0) return best;
     if constexpr (of_ngrams) {
-      best = likely_->likeliest(context).best_probability;
+      best = likely_->ranked(context, 1).probability;
     } else {
       std::vector<double> scratch;
       const Row draft = rows_.row(context, draft_side, scratch);

@@ -68,20 +68,14 @@ bool LikelyTokens::listed_above(std::uint32_t longest, std::uint32_t at, Token t
   return false;
 }
 
-Likeliest LikelyTokens::likeliest(std::uint32_t context) const {
-  Likeliest found;
+LikelyToken<double> LikelyTokens::ranked(std::uint32_t context, std::int32_t k) const {
+  LikelyToken<double> found;
   for_each_in_order(context, [&](Token token, double probability) {
     if (!(probability > 0)) return false;
-    if (found.best == no_token) {
-      found.best = token;
-      found.best_probability = probability;
-      return true;
-    }
-    found.second = token;
-    found.second_probability = probability;
-    return false;
+    found = {token, probability};
+    return --k > 0;
   });
-  return found;
+  return k > 0 ? LikelyToken<double>{} : found;
 }
 
 }  // namespace speclab

@@ -8,21 +8,13 @@
 #include <cstdint>
 #include <span>
 
+#include "core/rules/by_position.hpp"
 #include "core/token.hpp"
 #include "sim/fast/huge_pages.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/models/packed_ngram.hpp"
 
 namespace speclab {
-
-/// The two likeliest tokens of a row. Among equal ones the lower id comes first, as in argmax. If there is no
-/// such token, its probability is 0.
-struct Likeliest {
-  Token best = no_token;
-  Token second = no_token;
-  double best_probability = 0;
-  double second_probability = 0;
-};
 
 class LikelyTokens {
  public:
@@ -37,7 +29,9 @@ class LikelyTokens {
     return places_.size() * sizeof(std::uint32_t) + starts_.size() * sizeof(std::uint64_t);
   }
 
-  Likeliest likeliest(std::uint32_t context) const;
+  /// Returns a context's k-th likeliest token, k >= 1; among equal ones the lower id comes first. A row with
+  /// fewer tokens of a probability above 0 has none.
+  LikelyToken<double> ranked(std::uint32_t context, std::int32_t k) const;
   /// Calls visit(token) for the tokens of a context's row with a probability of at least `bar`, in descending
   /// order.
   template <class Visit>

@@ -22,7 +22,7 @@ class AskedLookups final : public RowLookups {
   explicit AskedLookups(const AnyPositionRule& rule) { rule.numbers<RowLookups>(*this); }
 
   LikelyToken<double> target_best() const override { return likely(target_side); }
-  LikelyToken<double> target_second(Token) const override { return likely(target_side); }
+  LikelyToken<double> target_ranked(std::int32_t) const override { return likely(target_side); }
   LikelyToken<double> draft_best() const override { return likely(draft_side); }
   double total_variation() const override { return 0; }
   double minus_entropy() const override {
@@ -77,18 +77,9 @@ class NgramNumbers {
    public:
     Lookups(const NgramNumbers& numbers, std::uint32_t context) : numbers_(numbers), context_(context) {}
 
-    LikelyToken<double> target_best() const override {
-      const Likeliest likely = likeliest(target_side);
-      return {likely.best, likely.best_probability};
-    }
-    LikelyToken<double> target_second(Token) const override {
-      const Likeliest likely = likeliest(target_side);
-      return {likely.second, likely.second_probability};
-    }
-    LikelyToken<double> draft_best() const override {
-      const Likeliest likely = likeliest(draft_side);
-      return {likely.best, likely.best_probability};
-    }
+    LikelyToken<double> target_best() const override { return ranked(target_side, 1); }
+    LikelyToken<double> target_ranked(std::int32_t k) const override { return ranked(target_side, k); }
+    LikelyToken<double> draft_best() const override { return ranked(draft_side, 1); }
     double total_variation() const override {
       double unused;
       return numbers_.rows_.total(context_, 1, unused);
@@ -115,9 +106,9 @@ class NgramNumbers {
     }
 
    private:
-    Likeliest likeliest(Side side) const {
+    LikelyToken<double> ranked(Side side, std::int32_t k) const {
       missing |= !numbers_.likely_[side];
-      return missing ? Likeliest{} : numbers_.likely_[side]->likeliest(context_);
+      return missing ? LikelyToken<double>{} : numbers_.likely_[side]->ranked(context_, k);
     }
 
     const NgramNumbers& numbers_;

@@ -16,7 +16,7 @@ BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/specla
 
 CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.json")])
 # These take a second or more, three times; faster configs of the same experiments remain.
-SLOW = {"draft_sampling", "figure1", "figure2", "figure4", "figure-neural", "exact_austen_bigram", "sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "schedules_austen", "table5", "table3", "austen_words"}
+SLOW = {"draft_sampling", "figure1", "figure2", "figure4", "figure-neural", "exact_austen_bigram", "sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "rules_lossy", "schedules_austen", "table5", "table3", "austen_words"}
 
 
 @pytest.fixture(autouse=True)

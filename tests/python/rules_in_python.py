@@ -31,6 +31,16 @@ def match(draw, target, draft, drafted):
     return len(drafted), draw.categorical(target[-1])
 
 
+def relaxed_match(single, acc):
+    def relaxed_match(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if not draw.bernoulli(1 if target[i][x] >= single else min(1, target[i][x] / acc)):
+                return i, draw.categorical([0 if y == x else p for y, p in enumerate(target[i])])
+        return len(drafted), draw.categorical(target[-1])
+
+    return relaxed_match
+
+
 def gumbel_coupled(p, q, x):
     """Weights of the target's token, given that the draft drew x with the same Gumbel noise."""
     larger = lambda s: positive(p - s * q).sum() + s * q.sum()
@@ -133,11 +143,13 @@ def lenient(lenience, residual_scale):
     return rule
 
 
-def lenient_greedy(lenience):
+def lenient_greedy(lenience, delta=1, top_k=3):
     @rule(plain=argmax_row)
     def lenient_greedy(draw, target, draft, drafted):
         for i, x in enumerate(drafted):
-            if target[i][x] < lenience * target[i].max():
+            best = sorted(range(len(target[i])), key=lambda y: (-target[i][y], y))
+            enough = max(lenience * target[i].max(), target[i].max() - delta)
+            if target[i][x] < enough or target[i][x] == 0 or x not in best[:top_k]:
                 return i, target[i].argmax()
         return len(drafted), target[-1].argmax()
 
@@ -302,11 +314,47 @@ def swaps_residual(draw, target, draft, drafted):
     return len(drafted), draw.categorical(target[-1])
 
 
-def bonus_of_draft(draw, target, draft, drafted):
-    for i, x in enumerate(drafted):
-        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
-            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
-    return len(drafted), draw.categorical(draft[-1] if drafted else target[-1])
+def wrong(accept=None, left=None, bonus=None):
+    """`token` with another step: P(accept x), weights of its replacement, or weights of the bonus."""
+    accept = accept or (lambda p, q, x: min(1, p[x] / q[x]))
+    left = left or (lambda p, q, x: positive(p - q))
+    bonus = bonus or (lambda target, draft: target[-1])
+
+    def wrong(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if not draw.bernoulli(accept(target[i], draft[i], x)):
+                return i, draw.categorical(left(target[i], draft[i], x), target[i])
+        return len(drafted), draw.categorical(bonus(target, draft), target[-1])
+
+    return wrong
+
+
+def best_of(row):
+    return argmax_row(np.array(row)) if max(row) > 0 else row
+
+
+WRONG = {
+    "inverted-ratio": wrong(accept=lambda p, q, x: min(1, q[x] / p[x]) if p[x] > 0 else 1),
+    "threshold": wrong(accept=lambda p, q, x: int(p[x] >= q[x])),
+    "second-chance": wrong(accept=lambda p, q, x: 1 - (1 - min(1, p[x] / q[x])) * (1 - p[x])),
+    "argmax-residual": wrong(left=lambda p, q, x: best_of(positive(p - q))),
+    "absolute-residual": wrong(left=lambda p, q, x: abs(p - q)),
+    "softmax-residual": wrong(left=lambda p, q, x: [Fraction(math.exp(float(a - b))) for a, b in zip(p, q)]),
+    "other-token": wrong(left=lambda p, q, x: [0 if y == x else a for y, a in enumerate(p)]),
+    "stale-bonus": wrong(bonus=lambda target, draft: target[-2]),
+    "residual-bonus": wrong(bonus=lambda target, draft: positive(target[-1] - draft[-1])),
+    "draft-bonus": wrong(bonus=lambda target, draft: draft[-1]),
+    "argmax-bonus": wrong(bonus=lambda target, draft: argmax_row(target[-1])),
+    "unwritten-bonus": wrong(bonus=lambda target, draft: [int(i == 0) for i in range(len(target[-1]))]),
+    "next-context": lambda draw, target, draft, drafted: token(draw, [*target[1:], target[-1]], draft, drafted),
+}
+
+
+def counts(draw, target, draft, drafted):
+    n = sum([draw.bernoulli(min(1, target[i][x] / draft[i][x])) for i, x in enumerate(drafted)])
+    if n == len(drafted):
+        return n, draw.categorical(target[-1])
+    return n, draw.categorical(positive(target[n] - draft[n]), target[n])
 
 
 def reuses_gumbel(draw, target, draft, drafted):

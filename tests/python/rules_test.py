@@ -18,6 +18,7 @@ HALF = Fraction(1, 2)
 PAIRS = {
     "token": ("token", py.token),
     "match": ("match", py.match),
+    "match, thresholds": ({"kind": "match", "threshold_single": 0.5, "threshold_acc": 0.6}, py.relaxed_match(HALF, Fraction(3, 5))),
     "gumbel": ("gumbel", py.gumbel),
     "rejection": ("rejection", py.rejection),
     "greedy": ("greedy", py.greedy),
@@ -29,6 +30,8 @@ PAIRS = {
     "lenient literal": ({"kind": "lenient", "lenience": 0.5, "residual": "literal"}, py.lenient(HALF, HALF)),
     "lenient target": ({"kind": "lenient", "lenience": 0.5, "residual": "target"}, py.lenient(HALF, 0)),
     "lenient-greedy": ({"kind": "lenient-greedy", "lenience": 0.5}, py.lenient_greedy(HALF)),
+    "lenient-greedy, top 2": ({"kind": "lenient-greedy", "lenience": 0, "delta": 0.25, "top_k": 2},
+                              py.lenient_greedy(0, Fraction(1, 4), 2)),
     "typical": ("typical", py.typical),
     "cascade": ("cascade", py.cascade),
     "deferral": ({"kind": "deferral", "deferral": "chow"}, py.deferral),
@@ -48,7 +51,8 @@ PAIRS = {
     "fault-accept-all": ("fault-accept-all", py.accepts_everything),
     "fault-resample-target": ("fault-resample-target", py.resamples_target),
     "fault-swapped-residual": ("fault-swapped-residual", py.swaps_residual),
-    "fault-draft-bonus": ("fault-draft-bonus", py.bonus_of_draft),
+    "fault-counted": ("fault-counted", py.counts),
+    **{f"fault-{name}": (f"fault-{name}", function) for name, function in py.WRONG.items()},
     "fault-drawn-ratio": ("fault-drawn-ratio", py.draws_ratio),
     "fault-reused-gumbel": ("fault-reused-gumbel", py.reuses_gumbel),
     "fault-filtered-bonus": ("fault-filtered-bonus", py.filters_bonus),
@@ -56,8 +60,10 @@ PAIRS = {
     "fault-greedy-misses": ("fault-greedy-misses", py.misses),
     "fault-repeated-uniform": ("fault-repeated-uniform", py.repeats_uniform),
 }
-FAULTS = ["fault-accept-all", "fault-resample-target", "fault-swapped-residual", "fault-draft-bonus", "fault-filtered-bonus",
-          "fault-anticipating", "fault-greedy-misses", "fault-repeated-uniform"]
+SHOWN_BY_CONTEXTS = ["fault-next-context", "fault-stale-bonus", "fault-argmax-residual"]
+FAULTS = ["fault-accept-all", "fault-resample-target", "fault-swapped-residual", "fault-filtered-bonus", "fault-anticipating",
+          "fault-greedy-misses", "fault-repeated-uniform", "fault-counted", *(f"fault-{name}" for name in py.WRONG)]
+FAULTS = [name for name in FAULTS if name not in SHOWN_BY_CONTEXTS]
 
 
 def instances(count, *, vocab=3, order=1):

@@ -121,7 +121,7 @@ TEST_CASE("questions that a rule has no answer to are refused") {
   const Model model = chain(1);
   const FixedDrafting<Model> drafting{model, 1};
   CHECK_THROWS_AS(AnyRule(BlockRule{})->decide(0, p, p, 0, random), std::logic_error);
-  CHECK_THROWS_AS(AnyRule(MatchRule{})->emitted_distribution(p, p, quality), std::logic_error);
+  CHECK_THROWS_AS(AnyRule(GumbelRule{})->emitted_distribution(p, p, quality), std::logic_error);
   CHECK_THROWS_AS(AnyRule(RecursiveRule(2))
                       ->drafted_round(model, DraftingRef(drafting), context, random, scratch, RoundWatch()),
                   std::logic_error);

@@ -106,6 +106,17 @@ std::string near_file(const std::filesystem::path& file) {
   return near_suggestion(file.filename().string(), names);
 }
 
+/// Returns the text with 0.3 for .3: JSON needs a digit before the point, and people at a command line leave
+/// it out. Text with quotes stays as it is.
+std::string with_leading_zeros(std::string text) {
+  if (text.find('"') != std::string::npos) return text;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const bool begins = i == 0 || std::strchr("[,:- ", text[i - 1]) != nullptr;
+    if (text[i] == '.' && begins && text[i + 1] >= '0' && text[i + 1] <= '9') text.insert(i, "0");
+  }
+  return text;
+}
+
 /// Throws if `pointer` would leave a gap: nlohmann would fill a list with nulls up to any index, and would
 /// create a list where a number follows nothing.
 void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const std::string& where) {
@@ -212,7 +223,8 @@ void apply_assignment(Json& document, const std::string& assignment) {
     if (parent.is_object()) parent.erase(pointer.back());
     return;
   }
-  set_at(document, path, Json::accept(text) ? parse_json(text) : Json(text), path);
+  const std::string value = with_leading_zeros(text);
+  set_at(document, path, Json::accept(value) ? parse_json(value) : Json(text), path);
 }
 
 }  // namespace speclab

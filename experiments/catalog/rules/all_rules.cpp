@@ -33,6 +33,7 @@
   ENTRY(fly)                 \
   ENTRY(mars)                \
   ENTRY(bild)                \
+  ENTRY(substitute)          \
   ENTRY(sigmoid)             \
   ENTRY(recursive)           \
   ENTRY(without_replacement) \

@@ -13,17 +13,12 @@ std::vector<RuleKind> engine_faults() {
       planted_fault<UnfilteredDraftFault>(
           "fault-unfiltered-draft",
           "Planted fault: drafts from the two likeliest tokens, and verifies against the whole row."),
-      planted_fault<FilteredBonusFault>(
-          "fault-filtered-bonus", "Planted fault: min-p of one half filters the bonus and nothing else."),
       planted_fault<GreedyMissesFault>(
           "fault-greedy-misses",
           "Planted fault: half of the rounds accept as at temperature 0, and correct from the target."),
       planted_fault<AnticipatingFault>(
           "fault-anticipating",
           "Planted fault: verifies a token or drops it by the draft's probability of that very token."),
-      planted_fault<RepeatedUniformFault>(
-          "fault-repeated-uniform",
-          "Planted fault: all positions of a round compare their ratio with one uniform number."),
   };
 }
 

@@ -17,8 +17,8 @@ const Typed<RowProofs>& described() {
   static const auto type = result_object<RowProofs>(
       "row_proofs",
       {{"rule", &RowProofs::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_acceptance, min_acceptance,
-                      max_acceptance, mean_bound, branches, counterexample, arithmetic)});
+       SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_tv, mean_acceptance,
+                      min_acceptance, max_acceptance, mean_bound, branches, counterexample, arithmetic)});
   return type;
 }
 
@@ -66,6 +66,7 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
     all.lossless += proof.lossless ? 1 : 0;
     all.candidates = std::max<std::uint64_t>(all.candidates, task.target.front().size());
     all.largest_tv = std::max(all.largest_tv, as_double(proof.tv));
+    all.mean_tv += as_double(proof.tv) / static_cast<double>(rows.size());
     all.mean_acceptance += acceptance / static_cast<double>(rows.size());
     all.min_acceptance = std::min(all.min_acceptance, acceptance);
     all.max_acceptance = std::max(all.max_acceptance, acceptance);
@@ -96,7 +97,8 @@ Listing row_proofs_text(const RowProofs& proofs) {
   line("contexts", fmt::format("{}, with up to {} candidates", proofs.contexts, proofs.candidates));
   line("lossless", fmt::format("{} in {} of them{}", proofs.lossless == proofs.contexts ? "yes," : "NO, only",
                                proofs.lossless, exact ? ", exactly" : ", to rounding (--exact proves it)"));
-  line("total variation", fmt::format("at most {:.6g}", proofs.largest_tv));
+  line("total variation",
+       fmt::format("{:.4f} on average, at most {:.6g}", proofs.mean_tv, proofs.largest_tv));
   line("acceptance", fmt::format("{:.4f} on average, {:.4f} to {:.4f}", proofs.mean_acceptance,
                                  proofs.min_acceptance, proofs.max_acceptance));
   line("transport bound",

@@ -17,7 +17,7 @@ struct RowProofs {
   std::uint64_t contexts = 0;
   std::uint64_t lossless = 0;    ///< contexts with the target's distribution
   std::uint64_t candidates = 0;  ///< number of tokens of the largest row
-  double largest_tv = 0;
+  double largest_tv = 0, mean_tv = 0;
   double mean_acceptance = 0, min_acceptance = 0, max_acceptance = 0;
   std::optional<double> mean_bound;  ///< bound on acceptance; empty unless known in every context
   std::uint64_t branches = 0;

@@ -178,13 +178,14 @@ TEST_CASE("so they are for every rule that decides position by position, faults 
   const auto check_all = [&]<class... Rules>(const Rules&... rules) { (check(rules), ...); };
   check_all(TokenRule{}, MatchRule{}, GumbelRule{}, RejectionRule{}, GreedyRule{}, LenienceRule{},
             GreedyLenienceRule{}, TypicalRule{}, CascadeRule{}, SigmoidRule{}, AcceptAllFault{},
-            ResampleTargetFault{}, SwappedResidualFault{}, SharedNoiseFault{}, UnwrittenBonusFault{},
-            ClosedComparisonFault{});
-  CHECK(checked == 16);
-  static_assert(!PositionRule<BlockRule> && !PositionRule<TreeRule> && !PositionRule<DraftBonusFault>);
+            ResampleTargetFault{}, SwappedResidualFault{}, SharedNoiseFault{}, ClosedComparisonFault{});
+  CHECK(checked == 15);
+  static_assert(!PositionRule<BlockRule> && !PositionRule<TreeRule> && !PositionRule<StepFault>);
   check(LenienceRule{0.5, Residual::target_minus_draft});
   check(LenienceRule{0.5, Residual::literal});
   check(GreedyLenienceRule{0.5});
+  check(GreedyLenienceRule(0, 0.2, 2));
+  check(MatchRule(0.5, 0.4));
 }
 
 TEST_CASE("the chain of any rule is the one of the rule itself; a rule of whole blocks has none") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/random/enumerated_random_source.hpp"
+#include "core/rules/step_faults.hpp"
 #include "tests/bounds.hpp"
 #include "tests/core/rules/golden_pair.hpp"
 
@@ -91,7 +92,7 @@ TEST_CASE("a repeated uniform: the closed form is one number compared with all r
       lengths[static_cast<std::size_t>(round.verdict.accepted)] += probability;
     });
   };
-  accepted_by(RepeatedUniformFault{}, law);
+  accepted_by(StepFault{WrongStep::repeated_uniform}, law);
   accepted_by(TokenRule{}, independent);
   std::vector<double> counts(gamma + 1);
   for (std::uint32_t trial = 0; trial < sampled_rounds; ++trial) {
@@ -117,7 +118,8 @@ TEST_CASE("a draft that is filtered draws the likeliest tokens alone, in their p
   const std::vector<double> probabilities{0.2, 0.5, 0.3};
   const OwnedRow<double> kept = UnfilteredDraftFault{}.drawn_from(row(probabilities));
   CHECK(kept.probabilities == std::vector<double>{0, 0.5, 0.3});
-  const auto bonus = FilteredBonusFault{}.bonus(row(probabilities));
+  const auto rows = [&](std::int32_t) { return row(probabilities); };
+  const auto bonus = StepFault{WrongStep::filtered_bonus}.bonus(rows, rows, 1);
   CHECK(bonus[0] == 0);
   CHECK(bonus[1] == 0.5);
   CHECK(bonus[2] == 0.3);

@@ -54,16 +54,15 @@ TEST_CASE("acceptance edges: p = 0, q = 0, both, NaN") {
 }
 
 TEST_CASE("the inverted ratio accepts surely what the target excludes, and nothing that was not drafted") {
-  const InvertedRatioFault fault;
+  const StepFault fault{WrongStep::inverted_ratio};
   const std::vector<double> target{0, .25, .75};
   const std::vector<double> draft{.5, .5, 0};
   CHECK(fault.acceptance(0, row(target), row(draft)) == 1);
   CHECK(fault.acceptance(1, row(target), row(draft)) == 1);
   CHECK(fault.acceptance(2, row(target), row(draft)) == 0);
   CHECK(fault.acceptance(2, row(target), row(target)) == 1);
-  CHECK(fault.acceptance_rate(row(target), row(draft)) == 1);
   const std::vector<double> spread{.1, .4, .5};
-  CHECK(fault.acceptance_rate(row(target), row(spread)) == doctest::Approx(.1 + .4 + .5 * 2 / 3));
+  CHECK(fault.acceptance(2, row(target), row(spread)) == doctest::Approx(2.0 / 3));
 }
 
 TEST_CASE("u = 0 does not rescue a token that the target gives probability 0") {

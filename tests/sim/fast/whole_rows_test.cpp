@@ -103,6 +103,8 @@ void for_each_position_rule(const Check& check) {
   check(RejectionRule{});
   check(GreedyRule{});
   check(GreedyLenienceRule{0.5});
+  check(GreedyLenienceRule(0, 0.3, 3));
+  check(MatchRule(0.5, 0.4));
   check(FuzzyRule{});
   check(EnsembleRule{});
   check(TolerantRule{});

@@ -146,6 +146,17 @@ TEST_CASE("--set takes dots or slashes, and JSON or text") {
   CHECK(config == parse_json(R"({"gamma": 3, "models": {"draft": {"alpha": 0.9, "kind": "mixture"}},
                                  "title": "5", "about": "a = b", "simulation": {"prompt": [1, 2]}, "source": "",
                                  "sweep": {"/models/draft/alpha": [0.5]}})"));
+  for (const auto& [text, value] : {std::pair{".3", Json(0.3)},
+                                    {"-.3e1", Json(-3.0)},
+                                    {"[.5,0.25, .125]", Json({0.5, 0.25, 0.125})},
+                                    {"{a: .5}", Json("{a: .5}")},
+                                    {".5 of it", Json(".5 of it")},
+                                    {"\".5\"", Json(".5")},
+                                    {"..5", Json("..5")},
+                                    {"data/.5", Json("data/.5")}}) {
+    apply_assignment(config, std::string("about=") + text);
+    CHECK(config["about"] == value);
+  }
   apply_assignment(config, "models.draft.alpha=null");
   apply_assignment(config, "/sweep=null");
   CHECK(config["models"] == parse_json(R"({"draft": {"kind": "mixture"}})"));
