@@ -5,16 +5,7 @@
 namespace speclab {
 
 template <class Real>
-Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
-                           std::int32_t gamma, std::span<const Token> context) {
-  const RoundDistribution<Real> round = round_distribution<Real>(target, draft, rule, gamma, context);
-  const auto length = static_cast<std::size_t>(gamma) + 1;
-  Losslessness<Real> result;
-  result.distribution = grow_distribution<Real>(context, length, [&](std::span<const Token> seen) {
-    return seen.size() == context.size() ? round.emitted : plain_distribution<Real>(target, seen, 1, rule);
-  });
-  result.target_distribution = plain_distribution<Real>(target, context, length, rule);
-
+void compare(Losslessness<Real>& result) {
   const SequenceDistribution<Real> difference =
       distribution_difference(result.distribution, result.target_distribution);
   result.distance = total_variation_of(difference);
@@ -26,6 +17,22 @@ Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const En
       result.counterexample = tokens;
     }
   }
+}
+template void compare(Losslessness<double>&);
+template void compare(Losslessness<Rational>&);
+
+template <class Real>
+Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
+                           std::int32_t gamma, std::span<const Token> context) {
+  const RoundDistribution<Real> round = round_distribution<Real>(target, draft, rule, gamma, context);
+  const auto length = static_cast<std::size_t>(gamma) + 1;
+  Losslessness<Real> result;
+  result.distribution = grow_distribution<Real>(context, length, [&](std::span<const Token> seen) {
+    return seen.size() == context.size() ? round.emitted : plain_distribution<Real>(target, seen, 1, rule);
+  });
+  result.target_distribution = plain_distribution<Real>(target, context, length, rule);
+
+  compare(result);
   result.accepted = round.accepted;
   for (std::size_t k = 0; k < round.accepted.size(); ++k) {
     result.expected_accepted += Real(k) * round.accepted[k];

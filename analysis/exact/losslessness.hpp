@@ -49,6 +49,10 @@ inline double sequence_bound(std::int32_t gamma, std::size_t target_support) {
   return std::pow(static_cast<double>(target_support), gamma + 1);
 }
 
+/// Writes the distance and the counterexample of the two distributions. Instantiated for double and Rational.
+template <class Real>
+void compare(Losslessness<Real>& result);
+
 /// Examines one round from `context`. Instantiated for double and Rational. A rule of core/rules/all_rules
 /// becomes an EnumerableRule here if analysis/exact/enumeration_program.hpp is included.
 template <class Real>

@@ -7,10 +7,12 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/machine.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/finding_page.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
+#include "experiments/verify/prove/request_faults.hpp"
 #include "experiments/verify/prove/row_proofs.hpp"
 #include "experiments/verify/prove/survey.hpp"
 
@@ -127,8 +129,27 @@ int prove_every(const Values& values) {
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 
+int prove_requests(const Values& values) {
+  const std::filesystem::path folder = page_folder(values);
+  refuse(values,
+         {"recording", "rule", "target", "draft", "gamma", "drafts", "lenience", "residual", "param",
+          "optimum", "instances", "exact", "max-branches"},
+         "--requests");
+  if (!values.has("config")) throw UsageError("--requests: missing CONFIG.json, whose rows it filters");
+  const auto file = values.text("config");
+  const auto config = load_config(file, values);
+  const RequestSurvey survey = in_file(file, [&] {
+    const auto tokens = config->section<ProveSection>().tokens.value_or(2 * config->gamma + 2);
+    return survey_requests(proof_task(*config), static_cast<std::size_t>(tokens));
+  });
+  show_finding(values, folder, "Are requests with penalties and filters lossless?", survey,
+               request_survey_text, request_survey_headline, nullptr, file);
+  return survey.as_expected ? exit_ok : exit_failed_check;
+}
+
 int prove_main(const Values& values) {
   if (values.has("all")) return prove_every(values);
+  if (values.has("requests")) return prove_requests(values);
   return values.has("recording") ? prove_recording(values) : prove_one(values);
 }
 
@@ -142,6 +163,7 @@ Verb prove_verb() {
           R"(speclab prove --rule NAME --target ROWS --draft ROWS [options]
        speclab prove CONFIG.json [options]
        speclab prove --rule NAME --recording ROWS.jsonl [options]
+       speclab prove CONFIG.json --requests [--json]
        speclab prove --all [--instances N] [--seed S] [--optimum] [--json])",
       .about =
           R"(Decides whether a rule is lossless. It follows every branch of one round (drafts, acceptances, replacement,
@@ -153,6 +175,11 @@ last token. A config brings its own models, rule and gamma; prove reads each of 
 decimal of the double. Identical rows cannot reveal a rule that reads the row of another position, so prove
 also tries rows that differ by the last token: after token x > 0 it multiplies the V weights of a row by
 1, 2, ..., V, shifts them by x ids and normalises them.
+
+Sampling options that depend on emitted tokens (penalties, min_tokens) are proved over several rounds, up to
+prove.tokens tokens: every row counts the tokens before it. prove.fault plants an engine's mistake about that.
+Filtered rows are computed in double precision; with --exact the proof is about these doubles, as fractions.
+--requests tries each option in each engine's order, and each fault, on the rows of a config.
 
 --recording proves one step in every context of a recording with rows (speclab record --top-k). These rows of
 real models are cut to their largest probabilities and normalised.
@@ -175,6 +202,8 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not lossless, 2 ba
   speclab prove --rule lenient --lenience .5 --target .5,.3,.2 --draft .1,.3,.6
   speclab prove --rule recursive --drafts 3 --target .5,.3,.2 --draft .1,.3,.6 --optimum
   speclab prove configs/prove_markov.json --exact
+  speclab prove configs/prove_requests.json --set prove.fault=bonus-only
+  speclab prove configs/prove_requests.json --requests
   speclab prove --rule block --recording configs/recorded/austen_rows.jsonl --exact
   speclab prove --all --instances 200 --seed 1
 )",
@@ -193,6 +222,7 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not lossless, 2 ba
   verb.add<int>("gamma", "drafted positions, 0 to 64 (default 1)");
   verb.add<std::string>("recording FILE", "JSON lines with the largest probabilities of both rows");
   add_set_option(verb, "change the config");
+  verb.add("requests", "try every sampling option, order of filters and fault on the config's rows");
   verb.section("Proof");
   verb.add("exact", "use rational arithmetic; results are fractions");
   verb.add("optimum", "also compute the most tokens that any lossless scheme emits from these drafts");

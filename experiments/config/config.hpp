@@ -38,7 +38,7 @@ struct Config : ShownConfig {
 
   std::optional<CorpusConfig> corpus;
   std::optional<ModelPair> models;
-  Adjustment sampling;
+  RequestLaw sampling;
   RuleConfig rule;  ///< default: token verification
   Engine engine = Engine::automatic;
   std::optional<double> alpha;

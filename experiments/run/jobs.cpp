@@ -76,6 +76,12 @@ void check_fast_engine(const ConfigReader& config) {
     return gguf_parameters(model) != nullptr || (facts.stored_rows == false && facts.ngrams == false);
   };
   const ModelPair& models = *config[&Config::models];
+  for (const ModelConfig* model : {&models.target, &models.draft}) {
+    if (sampling_of(*model, config[&Config::sampling]).remembers()) {
+      refuse_fast(
+          "with penalties or min_tokens rows depend on all emitted tokens, and the fast engine's on the last few");
+    }
+  }
   const bool of_two_kinds =
       target.stored_rows && draft.stored_rows && *target.stored_rows != *draft.stored_rows;
   if (of_two_kinds || neither(models.target, target) || neither(models.draft, draft))

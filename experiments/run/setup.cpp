@@ -114,6 +114,8 @@ void check_setup(const ConfigReader& config) {
     check_corpus(corpus ? &*corpus : nullptr, "/corpus");
   }
   check_prompt(size, target);
+  for (const auto& [model, facts] : {std::pair(&models.target, &target), std::pair(&models.draft, &draft)})
+    check_sampling(sampling_of(*model, config[&Config::sampling]), facts->vocab, sampling_path(*model));
   // A rule with measured parameters is made after the measurement.
   const RuleConfig& rule = config[&Config::rule];
   if (!rule.entry().measure) make_rule(rule, [&] { return config[&Config::gamma]; });
@@ -127,11 +129,15 @@ SimulationSize simulation_size(const ConfigReader& config) {
 
 ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target) {
   const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
+  const SimulationConfig& size = config[&Config::simulation];
+  const auto* tokens = std::get_if<std::vector<Token>>(&size.prompt);
+  const auto asked = static_cast<std::size_t>(size.prompt_tokens);
   return {.factory = factory,
           .corpus = corpus ? &*corpus : nullptr,
           .corpus_path = "/corpus",
           .target = target,
-          .default_vocab = {}};
+          .default_vocab = {},
+          .prompt = tokens == nullptr ? std::nullopt : std::optional(std::max(asked, tokens->size()))};
 }
 
 std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelFactory& factory,
@@ -165,16 +171,20 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
   check_setup(config);
   const ModelPair& models = models_of(config);
   const auto& [target_config, draft_config] = models;
-  const Adjustment& usual_sampling = config[&Config::sampling];
+  const RequestLaw& usual_sampling = config[&Config::sampling];
   const BuiltModel target = factory.unadjusted(target_config, model_request(config, factory, nullptr));
-  BuiltModel draft =
-      factory.model(draft_config, model_request(config, factory, &target.model), usual_sampling);
-  require_one_vocab(models, target.model.vocab(), draft.model.vocab());
-  check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
-  const Adjustment& sampling = sampling_of(target_config, usual_sampling);
-  Model adjusted_target = adjusted(target.model, sampling);
   SimulationSize simulation = simulation_size(config);
   simulation.prompts = build_prompts(config, factory, target.vocabulary.get(), target.model.vocab());
+  // All prompts of a config have one length.
+  const std::size_t prompt = simulation.prompts.front().size();
+  ModelRequest draft_request = model_request(config, factory, &target.model);
+  draft_request.prompt = prompt;
+  BuiltModel draft = factory.model(draft_config, draft_request, usual_sampling);
+  require_one_vocab(models, target.model.vocab(), draft.model.vocab());
+  check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
+  RequestLaw sampling = sampling_of(target_config, usual_sampling);
+  const std::string path = sampling_path(target_config);
+  Model adjusted_target = with_sampling(target.model, sampling, prompt, path);
 
   RuleConfig rule = config[&Config::rule];
   if (const auto& measure = rule.entry().measure) {
@@ -184,7 +194,14 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
   }
   RulePrograms programs = make_rule(rule, [&] { return config[&Config::gamma]; });
   const bool argmax_target = sampling.temperature == 0 && programs.sampled->takes_argmax();
-  if (argmax_target) adjusted_target = target.model;
+  if (argmax_target) {
+    // The rule takes the argmax of the row that the other filters leave.
+    sampling.temperature = 1;
+    sampling.top_k = 0;
+    sampling.top_p = 1;
+    sampling.min_p = 0;
+    adjusted_target = with_sampling(target.model, sampling, prompt, path);
+  }
   const std::optional<double> alpha = exact_acceptance(adjusted_target, draft.model, programs.sampled);
   return {.target = std::move(adjusted_target),
           .draft = std::move(draft.model),

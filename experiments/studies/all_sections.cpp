@@ -5,6 +5,7 @@
 #define SPECLAB_SECTIONS(ENTRY) \
   ENTRY(search)                 \
   ENTRY(check)                  \
+  ENTRY(prove)                  \
   ENTRY(trace)                  \
   ENTRY(walltime)               \
   ENTRY(rules)                  \

@@ -56,7 +56,7 @@ Model of_config(const std::string& text, const Model* target) {
   const auto config = read(type, parse_json(text), "");
   ModelFactory factory;
   const ModelRequest request{factory, nullptr, "/corpus", target, std::nullopt};
-  return factory.model(config, request, Adjustment{}).model;
+  return factory.model(config, request, RequestLaw{}).model;
 }
 
 nb::object row(const Model& model, const std::vector<Token>& context) {

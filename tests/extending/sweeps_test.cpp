@@ -147,7 +147,7 @@ struct PlantedNumber {
 
 double planted_number(const ConfigReader& config) {
   const SimulationConfig& simulation = config[&Config::simulation];
-  const Adjustment& sampling = config[&Config::sampling];
+  const RequestLaw& sampling = config[&Config::sampling];
   double number = static_cast<double>(config[&Config::seed]) + 1e-1 * config[&Config::gamma] +
                   1e-2 * config[&Config::alpha].value_or(0) + 1e-3 * config[&Config::cost].c +
                   1e-4 * config[&Config::cost].c_hat + 1e-5 * sampling.temperature + 1e-6 * sampling.top_k +

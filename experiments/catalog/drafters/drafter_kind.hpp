@@ -25,7 +25,7 @@ struct DrafterRequest {
   ModelFactory& factory;
   const CorpusConfig& corpus;  ///< corpus of the task
   std::string corpus_path;     ///< its JSON pointer, for errors
-  const Adjustment& sampling;  ///< sampling options of the config, for models without their own
+  const RequestLaw& sampling;  ///< sampling options of the config, for models without their own
   const CorpusText& text;      ///< the task's text, including the held-out part
   const Model* target;         ///< null if the text itself is the target; other tokens then have no scores
   std::uint64_t seed;

@@ -52,9 +52,10 @@ std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request
 }
 
 BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& request,
-                               const Adjustment& config_sampling) {
+                               const RequestLaw& config_sampling) {
   BuiltModel built = unadjusted(config, request);
-  return {adjusted(std::move(built.model), sampling_of(config, config_sampling)),
+  return {with_sampling(std::move(built.model), sampling_of(config, config_sampling), request.prompt,
+                        sampling_path(config)),
           std::move(built.vocabulary)};
 }
 
@@ -63,8 +64,12 @@ BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelReques
   return make_model(config, request);
 }
 
-const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling) {
+const RequestLaw& sampling_of(const ModelConfig& config, const RequestLaw& config_sampling) {
   return config.sampling ? *config.sampling : config_sampling;
+}
+
+std::string sampling_path(const ModelConfig& config) {
+  return config.sampling ? config.path + "/sampling" : "/sampling";
 }
 
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
@@ -106,7 +111,7 @@ void check_same_words(const Vocabulary* target, const Vocabulary* draft, const s
   }
 }
 
-std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,
+std::optional<ExactRows> written_rows(const ModelConfig& config, const RequestLaw& config_sampling,
                                       std::size_t vocab, const std::optional<ExactRows>& target) {
   if (!sampling_of(config, config_sampling).identity() || !config.entry().exact_rows) return std::nullopt;
   return config.entry().exact_rows(config, vocab, target);

@@ -43,7 +43,7 @@ class ModelFactory {
   std::shared_ptr<const CorpusText> text(const ModelRequest& request);
 
   /// Returns a model with its sampling options, by default the config's. Throws ConfigError.
-  BuiltModel model(const ModelConfig& config, const ModelRequest& request, const Adjustment& config_sampling);
+  BuiltModel model(const ModelConfig& config, const ModelRequest& request, const RequestLaw& config_sampling);
 
   /// Returns a model without sampling options. Throws ConfigError.
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);
@@ -75,7 +75,9 @@ class ModelFactory {
 };
 
 /// Returns the sampling options of a model, by default the config's.
-const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling);
+const RequestLaw& sampling_of(const ModelConfig& config, const RequestLaw& config_sampling);
+/// Returns the JSON pointer of these options, for errors.
+std::string sampling_path(const ModelConfig& config);
 
 /// Returns the facts of a model that is not built yet (ModelKind::facts). Throws ConfigError.
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request);
@@ -113,7 +115,7 @@ void check_same_words(const Vocabulary* target, const Vocabulary* draft, const s
 
 /// Returns a model's rows exactly as its config writes them, for proofs; empty for computed rows and for
 /// models with sampling options. For a draft, `target` holds the target's rows if known.
-std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,
+std::optional<ExactRows> written_rows(const ModelConfig& config, const RequestLaw& config_sampling,
                                       std::size_t vocab, const std::optional<ExactRows>& target);
 
 }  // namespace speclab

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "core/distribution/adjustment.hpp"
 #include "experiments/base/format/family.hpp"
 #include "experiments/base/support/exact_rows.hpp"
+#include "experiments/catalog/models/sampling.hpp"
 #include "sim/text/corpus.hpp"
 
 namespace speclab {
@@ -21,9 +21,6 @@ struct BuiltModel;
 struct CorpusConfig;
 struct ModelKind;
 
-/// Describes sampling options: temperature, top_k, top_p.
-const Typed<Adjustment>& sampling_type();
-
 /// Inputs of building a model besides its own parameters.
 struct ModelRequest {
   ModelFactory& factory;                      ///< builds other models, and objects that models share
@@ -31,6 +28,7 @@ struct ModelRequest {
   std::string corpus_path;                    ///< JSON pointer of the corpus, for errors
   const Model* target;                        ///< the target of a draft; null for a target
   std::optional<std::int32_t> default_vocab;  ///< vocabulary of a draft that states none; empty: the target's
+  std::optional<std::size_t> prompt = {};     ///< tokens before the first emitted one; empty: not known
 };
 
 /// Properties of a model that may be known before it is built; empty if not.
@@ -54,7 +52,7 @@ struct FactsRequest {
 struct ModelKind : KindInfo {
   /// Keys that all models share.
   struct Common {
-    std::optional<Adjustment> sampling;  ///< default: the config's options
+    std::optional<RequestLaw> sampling;  ///< default: the config's options
   };
   std::function<BuiltModel(const SelectedKind& selected, const ModelRequest& request)> make;
   /// Returns the facts; called for every model of a run before the first is built. Throws ConfigError for

@@ -9,6 +9,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
+#include "experiments/verify/prove/request_faults.hpp"
 
 namespace speclab {
 
@@ -94,6 +95,10 @@ Proof prove_in(const ProofTask& task) {
   proof.draft = proved_rows(task.draft, examined.made_draft);
   proof.context = task.context;
   proof.rows = examined.rows;
+  if (task.request) {
+    proof.tokens = task.request->tokens;
+    proof.sampling = request_words(task.request->target);
+  }
   proof.lossless = found.lossless();
   proof.tv = proof_number(found.distance);
   proof.acceptance = proof_number(found.acceptance());
@@ -145,6 +150,11 @@ ExaminedByContext<Real> examine_by_context(const ProofTask& task) {
   const ExactTable<Real> target(values_of<Real>(task.target));
   const ExactTable<Real> draft(values_of<Real>(task.draft));
   const auto rule = [&] { return make_rule(task.rule, task.gamma).enumerated; };
+  if (task.request) {
+    ExaminedByContext<Real> examined;
+    examined.round = examine_request<Real>(target, draft, rule(), task.gamma, task.context, *task.request);
+    return examined;
+  }
   return examine_by_context<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma,
                                   std::span<const Token>(task.context));
 }
@@ -157,6 +167,14 @@ Proof prove(const ProofTask& task, Arithmetic arithmetic) {
 
 double branch_bound(const ProofTask& task) {
   const std::size_t support = largest_support(task.target);
+  if (task.request) {
+    // One round from every sequence that is shorter; mistaken counts divide a sequence by its rounds.
+    const double rounds = sequence_bound(static_cast<std::int32_t>(task.request->tokens) - 1, support);
+    const double counts = task.request->fault.miscounts() ? task.gamma + 1 : 1;
+    return rounds * counts *
+           make_rule(task.rule, task.gamma)
+               .enumerated->branch_bound(task.gamma, largest_support(task.draft), support);
+  }
   return std::max(make_rule(task.rule, task.gamma)
                       .enumerated->branch_bound(task.gamma, largest_support(task.draft), support),
                   sequence_bound(task.gamma, support));
@@ -181,8 +199,11 @@ double branch_limit(Arithmetic arithmetic, std::size_t digits) {
 
 BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic) {
   BranchCost cost{.branches = branch_bound(task)};
-  if (arithmetic == Arithmetic::rational)
+  if (arithmetic == Arithmetic::rational) {
+    constexpr std::size_t double_digits = 17;
     cost.digits = std::max(digits_of(task.target), digits_of(task.draft));
+    if (task.request) cost.digits = std::max(cost.digits, double_digits);
+  }
   cost.seconds = cost.branches * seconds_a_branch(arithmetic, cost.digits);
   return cost;
 }

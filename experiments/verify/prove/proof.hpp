@@ -9,6 +9,7 @@
 
 #include "analysis/exact/context_rows.hpp"
 #include "analysis/exact/rational.hpp"
+#include "analysis/exact/request_rounds.hpp"
 #include "core/token.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "experiments/base/page/figure.hpp"
@@ -25,6 +26,7 @@ struct ProofTask {
   RuleConfig rule;
   std::int32_t gamma = 1;
   std::vector<Token> context;
+  std::optional<RequestTask> request = {};  ///< filters of the rows; the proof then follows several rounds
 };
 
 enum class Arithmetic { floating_point, rational };
@@ -73,8 +75,10 @@ struct Proof {
   std::optional<std::vector<std::vector<ProofNumber>>> draft;
   std::vector<Token> context;  ///< context before the round
   ProvedRows rows = ProvedRows::given;
+  std::optional<std::uint64_t> tokens;  ///< number of tokens compared, of several rounds; else gamma + 1
+  std::optional<std::string> sampling;  ///< the target's filters, whose rows these are
   bool lossless = false;
-  ProofNumber tv;          ///< total variation between the distributions of gamma + 1 tokens
+  ProofNumber tv;          ///< total variation between the distributions of these tokens
   ProofNumber acceptance;  ///< P(a token is accepted at the first position)
   /// Largest acceptance of any lossless rule there, with candidates drawn in this way; empty for siblings
   /// without replacement over vocabularies too large for the search.

@@ -68,7 +68,7 @@ const Typed<Proof>& described() {
   static const auto type = result_object<Proof>(
       "proof",
       {{"rule", &Proof::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, lossless, tv, acceptance,
+       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, lossless, tv, acceptance,
                       optimal_transport_bound, expected_accepted, expected_emitted, rejection, optimum,
                       counterexample, distribution, target_distribution, branches, arithmetic)});
   return type;
@@ -159,7 +159,7 @@ std::string proof_line(const char* label, const std::string& value) {
 
 Listing proof_text(const Proof& proof) {
   const bool exact = proof.arithmetic == Arithmetic::rational;
-  const int length = proof.gamma + 1;
+  const std::uint64_t length = proof.tokens.value_or(static_cast<std::uint64_t>(proof.gamma) + 1);
   Listing out;
   const auto line = [&](const char* label, const std::string& value) { out += proof_line(label, value); };
   line("rule", proof.rule.name());
@@ -170,6 +170,10 @@ Listing proof_text(const Proof& proof) {
   if (const std::string words = rows_words(proof.rows); !words.empty()) line("by context", words);
   line("target", shown_rows(proof.target));
   line("draft", shown_rows(proof.draft));
+  if (proof.sampling && !proof.sampling->empty()) line("sampling", *proof.sampling);
+  if (proof.sampling && proof.sampling->find("repetition_penalty") != std::string::npos) {
+    line("", "(the repetition penalty depends on logit_offset, a constant that rows do not determine)");
+  }
   if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
   line("total variation", shown_number(proof.tv));
   line("acceptance", shown_number(proof.acceptance));

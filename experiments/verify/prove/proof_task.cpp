@@ -12,6 +12,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
+#include "experiments/verify/prove/request_faults.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
@@ -116,10 +117,19 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
   return rows;
 }
 
-ProofTask proof_task(const Config& config) {
-  refuse_many_cells(config, "prove examines");
-  refuse_until(config, "prove simulates nothing");
-  check_setup(config);
+ProofTask proof_task(const Config& given) {
+  refuse_many_cells(given, "prove examines");
+  refuse_until(given, "prove simulates nothing");
+  check_setup(given);
+  ProofTask task;
+  task.request = request_of(given);
+  Config config = given;
+  if (task.request) {
+    // The proof filters the rows itself, in every round anew.
+    config.sampling = {};
+    config.models->target.sampling.reset();
+    config.models->draft.sampling.reset();
+  }
   const auto& [target_config, draft_config] = *config.models;
   require_stored(facts_of_model(config, false).stored_rows.value_or(true), target_config.path);
   require_stored(facts_of_model(config, true).stored_rows.value_or(true), draft_config.path);
@@ -130,7 +140,6 @@ ProofTask proof_task(const Config& config) {
   const auto vocab = static_cast<std::size_t>(target.vocab());
   const auto written_target = written_rows(target_config, config.sampling, vocab, std::nullopt);
   const auto written_draft = written_rows(draft_config, config.sampling, vocab, written_target);
-  ProofTask task;
   task.target = written_target ? *written_target : computed_rows(target);
   task.draft = written_draft ? *written_draft : computed_rows(draft);
   task.rule = setup.rule_config;

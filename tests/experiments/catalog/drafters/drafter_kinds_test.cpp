@@ -22,7 +22,7 @@ DrafterConfig drafter(const std::string& json) {
 struct Task {
   ModelFactory factory;
   CorpusConfig corpus;
-  Adjustment sampling;
+  RequestLaw sampling;
   CorpusText text{make_corpus("a b c a b d a b c a c b a b c d", Tokenization::words, 10), {}, {}, {}};
   Model target = TableModel(text.vocabulary.size(), 0,
                             std::vector<double>(static_cast<std::size_t>(text.vocabulary.size()), 1.0));

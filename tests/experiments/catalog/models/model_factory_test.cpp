@@ -34,7 +34,7 @@ struct Cycle {
 TEST_CASE("a model's own sampling options stand instead of the config's") {
   ModelFactory factory;
   const ModelRequest request{factory, nullptr, "/corpus", nullptr, {}};
-  const Adjustment argmax{.temperature = 0};
+  const RequestLaw argmax{.temperature = 0};
   const auto model = [&](const std::string& rest) {
     return factory.model(model_config(fmt::format("{}{}}}", skewed, rest)), request, argmax).model;
   };

@@ -1,0 +1,252 @@
+#include "experiments/catalog/models/sampling.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
+#include "sim/error.hpp"
+#include "sim/models/request_model.hpp"
+
+namespace speclab {
+
+namespace {
+
+struct NamedFilter {
+  std::string name;
+  RequestFilter filter;
+};
+
+const std::vector<NamedFilter>& named_filters() {
+  using enum RequestFilter;
+  static const std::vector<NamedFilter> all{{"repetition_penalty", repetition_penalty},
+                                            {"frequency_penalty", frequency_penalty},
+                                            {"presence_penalty", presence_penalty},
+                                            {"logit_bias", logit_bias},
+                                            {"min_tokens", min_tokens},
+                                            {"banned", banned},
+                                            {"temperature", temperature},
+                                            {"top_k", top_k},
+                                            {"top_p", top_p},
+                                            {"min_p", min_p}};
+  return all;
+}
+
+/// Reads an order: the name of an engine, or a list of filters, of which "&" joins those that apply jointly.
+class OrderType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    auto& order = *static_cast<RequestOrder*>(value);
+    if (json.is_string()) {
+      const auto name = json.get<std::string>();
+      const EngineOrder* engine = find_named(engine_orders(), name);
+      if (engine == nullptr) {
+        throw ConfigError(path, "unknown order {}{}", shown(json),
+                          suggestion(name, entry_names(engine_orders())));
+      }
+      order = {engine->name, {}};
+      return;
+    }
+    if (!json.is_array() || json.empty()) reject(path, json, words());
+    order = {};
+    std::vector<RequestFilter> seen;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const std::string here = fmt::format("{}/{}", path, i);
+      if (!json[i].is_string()) reject(here, json[i], "the name of a filter");
+      order.own.push_back(read_group(json[i].get<std::string>(), here, seen));
+    }
+  }
+  void write(const void* value, Json& json) const override {
+    const auto& order = *static_cast<const RequestOrder*>(value);
+    if (order.own.empty()) {
+      json = std::string(order.engine);
+      return;
+    }
+    json = Json::array();
+    for (const std::vector<RequestFilter>& group : order.own) {
+      std::vector<std::string> names;
+      for (const RequestFilter filter : group) names.push_back(filter_name(filter));
+      json.push_back(fmt::format("{}", fmt::join(names, " & ")));
+    }
+  }
+  std::string words() const override {
+    return fmt::format("one of {}, or a list of filters, such as [\"temperature\", \"top_k & top_p\"]",
+                       fmt::join(entry_names(engine_orders()), ", "));
+  }
+  void schema(Json& out) const override {
+    const Json texts{{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}};
+    out["oneOf"] = Json::array({Json{{"enum", entry_names(engine_orders())}}, texts});
+  }
+
+ private:
+  static std::vector<RequestFilter> read_group(const std::string& words, const std::string& path,
+                                               std::vector<RequestFilter>& seen) {
+    std::vector<RequestFilter> group;
+    std::string name;
+    const auto end_name = [&] {
+      const NamedFilter* found = find_named(named_filters(), name);
+      if (found == nullptr) {
+        throw ConfigError(path, "unknown filter \"{}\"{}", name,
+                          suggestion(name, entry_names(named_filters())));
+      }
+      if (std::find(seen.begin(), seen.end(), found->filter) != seen.end())
+        throw ConfigError(path, "{} occurs twice; a filter applies once", name);
+      seen.push_back(found->filter);
+      group.push_back(found->filter);
+      name.clear();
+    };
+    for (const char letter : words) {
+      if (letter == '&') {
+        end_name();
+      } else if (letter != ' ') {
+        name += letter;
+      }
+    }
+    end_name();
+    return group;
+  }
+};
+
+/// Reads {"token id": bias}.
+class BiasType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    if (!json.is_object()) reject(path, json, words());
+    auto& biases = *static_cast<std::vector<std::pair<Token, double>>*>(value);
+    biases.clear();
+    for (const auto& [key, bias] : json.items()) {
+      Token token = -1;
+      const char* const last = key.data() + key.size();
+      if (std::from_chars(key.data(), last, token).ptr != last || token < 0)
+        throw ConfigError(path, "\"{}\" is not a token id, a whole number such as \"5\"", key);
+      double number = 0;
+      bias_type().type->read(bias, path + "/" + key, &number);
+      biases.emplace_back(token, number);
+    }
+  }
+  void write(const void* value, Json& json) const override {
+    json = Json::object();
+    for (const auto& [token, bias] : *static_cast<const std::vector<std::pair<Token, double>>*>(value))
+      json[std::to_string(token)] = bias;
+  }
+  std::string words() const override { return "an object of token ids and biases, such as {\"5\": -2}"; }
+  void schema(Json& out) const override {
+    out["type"] = "object";
+    out["additionalProperties"] = {{"type", "number"}};
+  }
+
+ private:
+  static const Typed<double>& bias_type() {
+    static const Typed<double> type = number(-1000, 1000);
+    return type;
+  }
+};
+
+Typed<std::vector<Token>> token_list() { return list(integer<Token>(0, max_model_vocab)); }
+
+}  // namespace
+
+std::string filter_name(RequestFilter filter) {
+  for (const NamedFilter& one : named_filters()) {
+    if (one.filter == filter) return one.name;
+  }
+  return "";
+}
+
+const Typed<RequestLaw>& sampling_type() {
+  using R = RequestLaw;
+  constexpr double max_count = 1e6;
+  static const auto type = object<R>(
+      "sampling",
+      "Sampling options, applied to each row (Leviathan et al. 2023, section 2.2; docs/losslessness.md).",
+      {field("temperature", &R::temperature, number(0, 100),
+             "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
+       with_unit(integer_field("top_k", &R::top_k, 0, max_model_vocab,
+                               "Keep the k most probable tokens; 0 keeps all."),
+                 "tokens"),
+       field("top_p", &R::top_p, number_above(0, 1),
+             "Keep the smallest set of most probable tokens whose probabilities sum to at least this."),
+       field("min_p", &R::min_p, number(0, 1),
+             "Keep tokens with at least this share of the largest probability."),
+       field("repetition_penalty", &R::repetition_penalty, number_above(0, 100),
+             "Divides the logit of each token that occurred if it is positive, and multiplies it if not."),
+       field("logit_offset", &R::logit_offset, number(-1e4, 1e4),
+             "The repetition penalty takes log(probability) plus this as logits: rows determine logits only "
+             "up to a constant, and the penalty depends on it."),
+       field("frequency_penalty", &R::frequency_penalty, number(-100, 100),
+             "Subtracted from a token's logit for each time that it occurred."),
+       field("presence_penalty", &R::presence_penalty, number(-100, 100),
+             "Subtracted once from the logit of each token that occurred."),
+       with_unit(integer_field("penalty_window", &R::penalty_window, 0, max_count,
+                               "Penalties count the last tokens only (default: as the order's engine)."),
+                 "tokens"),
+       field("penalty_prompt", &R::penalty_prompt,
+             choice<PenaltyPrompt>({{"none", PenaltyPrompt::none},
+                                    {"repetition", PenaltyPrompt::repetition},
+                                    {"all", PenaltyPrompt::all}}),
+             "Which penalties also count the prompt's tokens (default: as the order's engine)."),
+       field("logit_bias", &R::logit_bias,
+             Typed<std::vector<std::pair<Token, double>>>{std::make_shared<const BiasType>()},
+             "Added to logits, by token id."),
+       with_unit(integer_field("min_tokens", &R::min_tokens, 0, max_count,
+                               "No end token is emitted before so many others."),
+                 "tokens"),
+       field("end_tokens", &R::end_tokens, token_list(), "Ids of the end tokens, for \"min_tokens\"."),
+       field("banned", &R::banned, token_list(), "Ids of tokens that are never emitted."),
+       field(
+           "order", &R::order, Typed<RequestOrder>{std::make_shared<const OrderType>()},
+           "Order of these filters: an engine's, or a list of their keys, joined by \"&\" if they decide on "
+           "the same row.")});
+  return type;
+}
+
+void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, const std::string& path) {
+  if (law.repetition_penalty != 1 && !law.logit_offset) {
+    throw ConfigError(
+        path + "/logit_offset",
+        "missing; \"repetition_penalty\" divides positive logits and multiplies negative ones, so it depends on "
+        "the constant that rows of probabilities lack. 0 takes log-probabilities as logits");
+  }
+  if ((law.min_tokens > 0) != !law.end_tokens.empty())
+    throw ConfigError(path, "\"min_tokens\" and \"end_tokens\" need each other; give both or neither");
+  for (const NamedFilter& one : named_filters()) {
+    if (law.asks(one.filter) && !law.applies({one.filter})) {
+      throw ConfigError(path + "/order", "lacks \"{0}\", which is set; add it, or leave \"{0}\" out",
+                        one.name);
+    }
+  }
+  const auto check_token = [&](Token token, const std::string& at) {
+    if (vocab && token >= *vocab)
+      throw ConfigError(path + at, "{} is outside the vocabulary of {} tokens", token, *vocab);
+  };
+  for (const auto& [token, bias] : law.logit_bias) check_token(token, fmt::format("/logit_bias/{}", token));
+  for (std::size_t i = 0; i < law.end_tokens.size(); ++i)
+    check_token(law.end_tokens[i], fmt::format("/end_tokens/{}", i));
+  for (std::size_t i = 0; i < law.banned.size(); ++i)
+    check_token(law.banned[i], fmt::format("/banned/{}", i));
+}
+
+Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_t> prompt,
+                    const std::string& path) {
+  check_sampling(law, model.vocab(), path);
+  if (law.remembers() && !prompt) {
+    throw ConfigError(
+        path,
+        "penalties and \"min_tokens\" need the number of prompt tokens, which is not known here; leave them "
+        "out, or give \"simulation.prompt\" as token ids");
+  }
+  try {
+    return requested(std::move(model), law, prompt.value_or(0));
+  } catch (const ModelError& error) {
+    throw ConfigError(path, error.what());
+  }
+}
+
+}  // namespace speclab

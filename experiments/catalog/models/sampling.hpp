@@ -1,0 +1,30 @@
+// The sampling options of a config: a RequestLaw (core/distribution/request_law.hpp), read and checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/distribution/request_law.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "sim/models/model.hpp"
+
+namespace speclab {
+
+/// Describes sampling options.
+const Typed<RequestLaw>& sampling_type();
+
+/// Returns the name of a filter: the key of its option.
+std::string filter_name(RequestFilter filter);
+
+/// Throws ConfigError at or below `path` for options that do not fit each other, or tokens outside the
+/// vocabulary, if it is known.
+void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, const std::string& path);
+
+/// Returns the model with these options; `prompt` is the number of tokens before the first emitted one, if
+/// known. Throws ConfigError at or below `path`, also if the options need an unknown prompt.
+Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_t> prompt,
+                    const std::string& path);
+
+}  // namespace speclab

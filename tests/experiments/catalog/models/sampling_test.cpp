@@ -1,0 +1,75 @@
+#include "experiments/catalog/models/sampling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/base/format/json_io.hpp"
+#include "tests/experiments/config_error_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+const TableModel table(3, 1, {5, 3, 2, 1, 6, 3, 2, 2, 6});
+
+/// Returns the table with sampling options in JSON, after a prompt of two tokens.
+Model sampled(const std::string& json) {
+  return with_sampling(table, read(sampling_type(), parse_json(json), "/sampling"), 2, "/sampling");
+}
+
+std::string error_of(const std::string& json) {
+  return config_error_of([&] { sampled(json); });
+}
+
+}  // namespace
+
+TEST_CASE("sampling options are written as they are read") {
+  const Json json = parse_json(
+      R"({"min_p": 0.1, "repetition_penalty": 1.2, "logit_offset": 3.0, "logit_bias": {"2": -1.5}, "min_tokens": 4,
+          "end_tokens": [2], "banned": [0], "penalty_window": 8, "penalty_prompt": "all",
+          "order": ["logit_bias", "banned", "repetition_penalty", "min_tokens", "top_k & top_p", "min_p"]})");
+  const RequestLaw law = read(sampling_type(), json, "");
+  CHECK(law.order.own.size() == 6);
+  CHECK(law.order.own[4] == std::vector{RequestFilter::top_k, RequestFilter::top_p});
+  Json written;
+  write(sampling_type(), law, written);
+  for (const auto& [key, value] : json.items()) CHECK(written[key] == value);
+  CHECK(read(sampling_type(), parse_json(R"({"order": "llama.cpp"})"), "").counted_window() == 64);
+}
+
+TEST_CASE("options that cannot be meant are refused by name") {
+  CHECK(error_of(R"({"repetition_penalty": 1.2})").find("/sampling/logit_offset: missing") == 0);
+  CHECK(error_of(R"({"min_tokens": 3})").find("need each other") != std::string::npos);
+  CHECK(error_of(R"({"banned": [3]})").find("/sampling/banned/0: 3 is outside the vocabulary") == 0);
+  CHECK(error_of(R"({"logit_bias": {"x": 1}})").find("is not a token id") != std::string::npos);
+  CHECK(error_of(R"({"order": "vlm"})").find("vllm") != std::string::npos);
+  CHECK(error_of(R"({"order": ["top_k", "top_k"]})").find("occurs twice") != std::string::npos);
+  CHECK(error_of(R"({"top_p": 0.5, "order": ["top_k"]})").find("lacks \"top_p\"") != std::string::npos);
+  CHECK(error_of(R"({"banned": [0, 1, 2]})").find("sum to 0") != std::string::npos);
+  const RequestLaw penalty{.frequency_penalty = 1};
+  const auto unknown_prompt = [&] { with_sampling(table, penalty, std::nullopt, "/sampling"); };
+  CHECK(config_error_of(unknown_prompt).find("number of prompt tokens") != std::string::npos);
+}
+
+TEST_CASE("rows are filtered, and count the tokens after the prompt") {
+  const Model model = sampled(R"({"frequency_penalty": 1.5, "min_tokens": 2, "end_tokens": [2]})");
+  const std::vector<Token> context{0, 1, 1, 1, 0};  // two tokens are the prompt
+  std::vector<double> scratch;
+  const Row row = model.next(context, scratch);
+  std::vector<double> expected{0.5, 0.3, 0.2};
+  RequestScratch memory;
+  const std::vector<Token> emitted{1, 1, 0};
+  filter_row(expected, {.frequency_penalty = 1.5}, {{}, emitted}, memory);
+  for (Token id = 0; id < 3; ++id) CHECK(row[id] == doctest::Approx(expected[static_cast<std::size_t>(id)]));
+  CHECK(model.next(std::span(context).first(3), scratch)[2] == 0);
+  CHECK_FALSE(model.memory().has_value());
+}
+
+TEST_CASE("options without memory keep a table a table") {
+  const Model model = sampled(R"({"min_p": 0.5, "logit_bias": {"0": 0.5}})");
+  REQUIRE(model.table() != nullptr);
+  CHECK(model.table()->row(0)[2] == 0);
+}
