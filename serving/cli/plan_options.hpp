@@ -50,11 +50,6 @@ std::vector<double> number_list(const std::string& where, const std::string& tex
                                 const std::string& expected, std::size_t most,
                                 const std::function<bool(double)>& holds);
 
-/// Returns rank shares such as "0.6,0.2,0.1": how often the target's token is the draft's first, second, ...
-/// choice. Throws UsageError, beginning with `where`, if one is above the share before it, or if they sum to
-/// more than 1.
-std::vector<double> rank_shares_of(const std::string& text, const std::string& where);
-
 /// Returns the plan for one drafter, with warnings.
 PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings);
 

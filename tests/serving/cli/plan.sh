@@ -91,8 +91,6 @@ for option in "--batch 2" "--gamma 5" "--context 4096" "--max-batch 2"; do
   expect 2 plan alpha 0.8 "${one[@]}" $option
   says err "measured"
 done
-expect 2 plan tree .6,.1 "${one[@]}"
-says err "a tree's draft runs over several"
 printf '1,1,20\n' >alone.csv
 expect 2 plan alpha 0.8 --target-times alone.csv --draft-times one_draft.csv
 says err "runs over one token alone are measured"
@@ -106,24 +104,6 @@ says out "up to 16, the largest measured"
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"
-expect 0 plan tree .6,.15,.05 --c 0.1 --max-nodes 12 --method eagle3
-says out "12 drafted tokens"
-says out "--speculative-num-draft-tokens 13"
-says out "max_total_draft_tokens=12"
-says err "--max-nodes"
-expect 0 plan tree .6 --c 0.1 --json
-cp out tree_of_one
-expect 0 plan alpha .6 --c 0.1 --json
-python "import json
-tree = json.load(open('tree_of_one'))['best']
-assert tree['nodes'] == tree['chain_gamma'] == data['best']['gamma'], tree
-assert abs(tree['speedup'] - data['best']['speedup']['value']) < 1e-9" out
-expect 2 plan tree .2,.6 --c 0.1
-says err "shares .2,.6: 0.6 is above the share before it, 0.2"
-expect 2 plan tree .6,.6 --c 0.1
-says err "shares .6,.6: shares add up to 1.2"
-expect 2 plan tree .6,x --c 0.1
-says err 'shares .6,x: "x"; expected shares such as 0.6,0.2,0.1'
 expect 0 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h200 --devices 2
 says out "largest batch"
 says out '"model": "meta-llama/Llama-3'
@@ -281,7 +261,7 @@ says out "By task"
 says out "prose"
 
 # The help of each way has fewer than 67 lines, and names no option that only another way has.
-for way in alpha log recording measure load tree compare sweep list; do
+for way in alpha log recording measure load compare sweep list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
@@ -370,7 +350,7 @@ says err "--devices: 0"
 
 # Options that the given costs or acceptance do not depend on are refused by name, by every way.
 printf 'drafted,accepted\n4,2\n4,4\n4,1\n' >rounds.csv
-for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2"; do
+for way in "alpha 0.75" "log rounds.csv" "recording coins.csv"; do
   for option in "dtype fp8" "devices 2" "bandwidth-efficiency 0.5" "flops-efficiency 0.5" "run-overhead-us 9" "layer-overhead-us 9" "reduce-latency-us 9" "routing-exponent 0.5"; do
     expect 2 plan $way --c 0.1 --$option
     says err "--target: missing"
@@ -380,8 +360,8 @@ for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2"; do
     says err "--${option% *}: c says nothing of batches, contexts and memory"
   done
 done
-for way in "alpha 0.75" "log rounds.csv" "tree .6,.2"; do
-  expect $([[ $way == tree* ]] && echo 0 || echo 2) plan $way --c 0.1 --max-batch 9
+for way in "alpha 0.75" "log rounds.csv"; do
+  expect 2 plan $way --c 0.1 --max-batch 9
   expect 2 plan $way --c 0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 2
   says err "--draft-devices: no draft model is given"
   expect 2 plan $way --target-times turned.csv --draft-times draft.csv --memory-share 0.5
@@ -393,8 +373,6 @@ expect 2 plan measure "$source_dir/configs/neural_pair.json" --prompt Once
 says err "--prompt: the config has its own"
 expect 2 plan measure --target a.gguf --draft b.gguf --set gamma=3
 says err "--set: it changes a CONFIG.json"
-expect 2 plan tree .6,.2 --c 0.1 --confidence 0.9
-says err "confidence"
 expect 2 "${load[@]}" --set serving.burst_seconds=3
 says err "/serving/burst_seconds: there are no bursts"
 expect 2 plan load --of-drafted 3 --set serving.acceptance='{"kind": "rate", "rate": 0.7}' "${on_device[@]}"
