@@ -57,7 +57,7 @@ models="serving/advisor/presets.cpp serving/advisor/model_config.cpp serving/adv
   $out/devices.json.cpp $out/models.json.cpp $out/model_families.json.cpp
   $out/harmless_keys.json.cpp"
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
-  analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
+  analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
 recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp
   serving/advisor/recording_plan.cpp experiments/recording/log_probability.cpp
   experiments/recording/columns.cpp experiments/recording/scored_text.cpp experiments/recording/row_files.cpp

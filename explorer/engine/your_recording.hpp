@@ -72,8 +72,6 @@ inline void plan_from_recording(const std::string& file, const std::string& draf
   out.list("speedup_high", plan.gammas, [](const RecordedGamma& row) { return row.speedup.high; });
   out.list("position_unconditional", plan.positions, &RecordedPosition::unconditional);
   out.list("position_conditional", plan.positions, &RecordedPosition::conditional);
-  out.texts("policies", plan.policies, &RecordedPolicy::policy);
-  out.list("policy_speedups", plan.policies, &RecordedPolicy::speedup);
   out.texts("tasks", plan.tasks, &RecordedTask::task);
   out.list("task_alphas", plan.tasks, [](const RecordedTask& task) { return task.alpha.estimate; });
   out.list("task_lows", plan.tasks, [](const RecordedTask& task) { return task.alpha.low; });
