@@ -41,10 +41,9 @@ SPECLAB_RESULT(LogFindings, "log", format, rounds, examined, accepted, alpha_by_
 SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, min_speedup);
 SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, counted_weights, cache_per_sequence,
                state_per_sequence, usable, largest_batch);
-SPECLAB_RESULT(PlainAndSpeculative, "per token", plain, speculative);
 SPECLAB_RESULT(DeviceFindings, "device", name, devices, source, plain_ms, draft_ms, verify_ms,
                plain_tokens_per_second, speculative_tokens_per_second, compute_bound, intensity, balance,
-               memory, bytes_per_token, joules_per_token);
+               memory);
 SPECLAB_RESULT(ServerSetting::OlderForm, "older form", versions, lines);
 SPECLAB_RESULT(ServerSetting::Synthetic, "synthetic acceptance", line, law);
 SPECLAB_RESULT(ServerSetting, "server", server, purpose, checked, check, lines, older, notes, synthetic);

@@ -191,14 +191,6 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                          ? fmt::format("{:.0f}: LESS THAN ASKED, the rest is hypothetical", fits)
                          : fmt::format("{:.0f}", fits));
   }
-  if (device.bytes_per_token) {
-    out += plan_line("memory traffic", "{:.4g} GB a token plain, {:.4g} speculative",
-                     device.bytes_per_token->plain / giga, device.bytes_per_token->speculative / giga);
-  }
-  if (device.joules_per_token) {
-    out += plan_line("energy, roughly", "{:.3g} J a token plain, {:.3g} speculative (without idle power)",
-                     device.joules_per_token->plain, device.joules_per_token->speculative);
-  }
   return out;
 }
 

@@ -39,8 +39,7 @@ says err "--of-drafted 0: expected a number from 1 to 1000"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
 expect 0 plan alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
 python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'].startswith('roofline (assumed: 80% of the bandwidth, 70% of the FLOP/s, 100 µs a run, 5 µs a layer, 10 µs an all-reduce)')
-assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8
-assert data['device']['joules_per_token']['plain'] > data['device']['joules_per_token']['speculative']" out
+assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8" out
 expect 0 plan alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
 says out "prompt_lookup_max"
 printf 'drafted,accepted\n' >log.csv
