@@ -165,9 +165,6 @@ TEST_CASE("adaptive verification takes confidences by a law or as they are recor
   const auto [all, as_many] = verified(R"(, "correlation": 1)");
   CHECK(all == as_many);
   CHECK(as_many == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
-  // An area of one half is uninformative, and an area of 1 tells everything.
-  CHECK(verified(R"(, "auc": 0.5)").first == 2);
-  CHECK(verified(R"(, "auc": 1)").first == all);
   // Rounds are drawn from two: in one the draft is sure of three tokens, in the other it is sure that none is
   // accepted.
   const TempFile rounds(
@@ -331,11 +328,9 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"measured": {"TTFT p59": 4}}})")
             .starts_with("/serving/measured: unknown number \"TTFT p59\""));
   CHECK(refused(R"({"serving": {"policy": {"kind": "adaptive"}}})")
-            .starts_with("/serving/policy: give one of correlation and auc"));
+            .starts_with("/serving/policy/correlation: missing"));
   CHECK(refused(R"({"serving": {"policy": {"kind": "adaptive", "correlation": 1.5}}})")
             .starts_with("/serving/policy/correlation: 1.5"));
-  CHECK(refused(R"({"alpha": 1, "serving": {"policy": {"kind": "adaptive", "auc": 0.8}}})")
-            .starts_with("/serving/policy/auc: the first drafted token is accepted at rate 1"));
   const auto recorded = [&](const std::string& lines, const std::string& more = "") {
     const TempFile file(lines);
     return refused(fmt::format(
@@ -344,7 +339,7 @@ TEST_CASE("what cannot be served is refused, with its path") {
   };
   const std::string round = R"({"accepted": 1, "confidences": [0.9, 0.5, 0.2]})";
   CHECK(recorded(round, R"(, "correlation": 0.5)")
-            .starts_with("/serving/policy: confidences are recorded with the rounds"));
+            .starts_with("/serving/policy/correlation: confidences are recorded with the rounds"));
   CHECK(recorded(round + "\n" + R"({"accepted": 1, "confidences": [0.9, 0.5]})")
             .find("a round of 2 drafted tokens; the policy drafts up to 3") != std::string::npos);
   CHECK(recorded(round + "\n" + R"({"accepted": 4, "confidences": [0.9, 0.5, 0.2]})")
