@@ -93,7 +93,7 @@ def plan(
         batch, context: sequences decoded together, and tokens before the new ones.
         method: kind of drafter: "draft", "ngram", "eagle", "eagle3", "mtp" (the target's own modules; leave out draft),
             "medusa", "dflash", "dspark" or "domino" (one run drafts a round; c is its time).
-        gamma: a gamma to compare with the best.
+        gamma: drafted tokens of a round, where two recordings are compared.
         max_gamma, max_batch, memory_share, confidence: limits, as in the program.
         server, model_name: the server whose settings are returned (default: all), and the target's name in them.
         threads: threads for recordings; 0: all cores.

@@ -49,14 +49,6 @@ struct BestGamma {
   GammaRange within_1_percent;
 };
 
-struct AskedGamma {
-  int gamma = 0;
-  Interval speedup{0, 0, 0};
-  AcceptanceModel by = AcceptanceModel::iid;
-  double loss_percent = 0;         ///< relative to the best speedup
-  std::optional<int> batch_limit;  ///< DrafterPlan::batch_limit for this gamma
-};
-
 struct GammaRow {
   int gamma = 0;
   double tokens_per_target_step = 0;
@@ -132,7 +124,6 @@ struct DrafterPlan : MemoryFit {
   PlannedAlpha alpha;
   PlannedCosts costs;
   BestGamma best;
-  std::optional<AskedGamma> asked;
   std::vector<GammaRow> gammas;  ///< gammas around the best
   PlanBounds bounds;
   std::vector<std::string> advice;    ///< sentences

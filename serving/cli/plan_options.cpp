@@ -94,7 +94,6 @@ void choose_settings(const Values& values, std::vector<ServerSetting>& settings)
 }
 
 void add_choice_options(Verb& verb) {
-  verb.add<double>("gamma", "a gamma to compare with the best");
   add_max_gamma_option(verb, PlanSettings().max_gamma);
   verb.add_value("max-batch", number_or(512), "largest batch considered");
 }
@@ -119,7 +118,6 @@ PlanSettings plan_settings(const Values& values) {
   set_whole(settings.max_gamma, "max-gamma", 1, 1000);
   set_whole(settings.max_batch, "max-batch", 1, 10000);
   set(settings.memory_share, "memory-share", 0.01, 1);
-  set_whole(settings.asked_gamma, "gamma", 0, settings.max_gamma);
   if (values.has("confidence")) settings.confidence = confidence_option(values);
   return settings;
 }

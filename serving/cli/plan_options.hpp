@@ -18,7 +18,7 @@ void add_batch_option(Verb& verb);
 void add_max_gamma_option(Verb& verb, int otherwise);
 /// Adds options for load and device (--batch, --context, --memory-share, --method) and for settings.
 void add_server_options(Verb& verb);
-/// Adds options for the gammas and batches to try: --gamma, --max-gamma, --max-batch.
+/// Adds options for the gammas and batches to try: --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
 /// Adds options for the printed settings of servers: --server, --model-name, --benchmark-settings.
 void add_setting_options(Verb& verb);

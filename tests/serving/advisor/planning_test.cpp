@@ -89,18 +89,6 @@ TEST_CASE("without a finite optimum the plan stops within 1% of the limit, or at
   CHECK(drafter_settings(given(0.1, 0.2), none).empty());
 }
 
-TEST_CASE("a gamma that was asked about is compared with the best") {
-  PlanSettings settings;
-  settings.asked_gamma = 7;
-  const AskedGamma asked = make_plan(given(0.75, 0.02), settings).asked.value();
-  CHECK(asked.speedup.estimate == doctest::Approx(speedup(0.75, 7, 0.02)));
-  CHECK(asked.loss_percent == doctest::Approx(1.3).epsilon(0.03));
-  CHECK_FALSE(asked.batch_limit);
-  const DrafterPlan served_plan = make_plan(served(0.5, 4), settings);
-  CHECK(served_plan.asked->batch_limit.value() < served_plan.batches->back().last);
-  CHECK(served_plan.batch_limit.value() > served_plan.asked->batch_limit.value());
-}
-
 TEST_CASE("an interval of alpha becomes one of the speedup") {
   Drafter drafter = given(0.75, 0.02);
   drafter.acceptance.alpha = {0.75, 0.7, 0.8};
