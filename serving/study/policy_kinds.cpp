@@ -55,19 +55,6 @@ StepPolicyKind sglang_slots() {
   return kind;
 }
 
-StepPolicyKind one_way_gate() {
-  using G = OneWayGate;
-  return kind_entry<StepPolicyKind, G>(
-      "gate", "Drafts \"gamma\" tokens until few are accepted, and then never again (TensorRT-LLM).",
-      {integer_field("window", &G::window, 1, 1e6, "Steps over which accepted tokens are averaged."),
-       field("threshold", &G::threshold, number(0, longest_draft),
-             "Accepted tokens per round below which drafting stops.")},
-      [](G own, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
-        own.gamma = request.gamma;
-        return own;
-      });
-}
-
 struct AdaptiveKeys {
   std::optional<double> correlation;
   bool waits = false;
@@ -121,7 +108,6 @@ Family<StepPolicyKind>& step_policy_family() {
                            [](const Asked& asked) { return FixedGamma{asked.gamma}; }));
         all.add(gamma_table());
         all.add(sglang_slots());
-        all.add(one_way_gate());
         all.add(plain_kind(
             "goodput",
             "Drafts up to \"gamma\" tokens and maximises the expected tokens per millisecond, with alpha as observed.",

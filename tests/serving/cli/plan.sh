@@ -336,8 +336,8 @@ planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 
 assert planned == json.load(open('server/result.json'))['cells'][0]['serving']['numbers'] and len(planned) > 20" plan.json
 expect 0 "${load[@]}" --set serving.policy='{"kind": "adaptive", "correlation": 0.6}'
 says out "adaptive"
-expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
-says out "gate"
+expect 0 "${load[@]}" --set serving.policy.kind=clairvoyant --set serving.engine.wake_ms=2
+says out "clairvoyant"
 expect 2 "${load[@]}" --set serving.percentile=150
 says err "/serving/percentile: 150"
 expect 2 "${load[@]}" --set serving.engine.wake=2
@@ -419,7 +419,6 @@ expect 0 plan alpha 0.8 $block
 says out "tokens in one run, roofline"
 says out "ms to draft, in one run"
 says out "This is the most that the drafter can draft."
-says err "at most 15 tokens per round"
 expect 2 plan alpha 0.8 $block --method eagle3
 says err "is a DFlash head; leave the method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4

@@ -205,42 +205,6 @@ TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
   }
 }
 
-TEST_CASE("a gate shuts by chance as often as the sum of its window falls below the threshold") {
-  // One sequence with three drafted tokens at rate .6 accepts 1.176 tokens per round on average. The gate
-  // shuts when the last 20 rounds have fewer than 15.
-  const double one = [] {
-    std::vector<double> sums{1};
-    const double a = 0.6;
-    const double law[]{1 - a, a * (1 - a), a * a * (1 - a), a * a * a};
-    for (int round = 0; round < 20; ++round) {
-      std::vector<double> next(sums.size() + 3);
-      for (std::size_t i = 0; i < sums.size(); ++i)
-        for (std::size_t k = 0; k < 4; ++k) next[i + k] += sums[i] * law[k];
-      sums = std::move(next);
-    }
-    return std::accumulate(sums.begin(), sums.begin() + 15, 0.0);
-  }();
-  // 60 requests from one client, each of about 30 rounds.
-  const auto shut = [&](double threshold) {
-    return number(
-               served_cell(served_config(fmt::format(
-                   R"({{"alpha": 0.6, "serving": {{"clients": 1, "output": 66, "requests": 60, "runs": 400, "policy": {{"kind": "gate",
-              "window": 20, "threshold": {}}}}}}})",
-                   threshold))),
-               "stops drafting")
-        .simulated.value();
-  };
-  // Bounds on the probability: a separate window for every 20 of at least 1,100 rounds, and at most one
-  // chance for each of 2,600 rounds. Null: the gate shuts as described; the interval holds with .95 and seeds
-  // are fixed.
-  const Interval found = shut(0.75);
-  CHECK(found.high >= 1 - std::pow(1 - one, 1100.0 / 20));
-  CHECK(found.low <= std::min(1.0, 2600 * one));
-  CHECK(found.estimate > 0);
-  // Planted: another threshold.
-  CHECK(shut(0.4).high < 1 - std::pow(1 - one, 1100.0 / 20));
-}
-
 TEST_CASE("an overloaded server says so, with the throughput of the full one and no waiting times") {
   // A step takes 2 ms and .25 ms per position. In a full server of eight, a request takes 1 ms for its
   // prompt, 2.5 ms for ten tokens, and an eighth of the 2 ms of each of eleven steps. 160 requests per second
