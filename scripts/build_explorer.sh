@@ -34,7 +34,7 @@ sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
-  analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp analysis/statistics/gamma_choice.cpp
+  analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/mixers.cpp analysis/cost/roofline.cpp

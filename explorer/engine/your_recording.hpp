@@ -61,7 +61,7 @@ inline void plan_from_recording(const std::string& file, const std::string& draf
   if (plan.optimal_gamma) out.number("best_gamma", *plan.optimal_gamma);
   if (plan.best_speedup) interval(out, "best_speedup", *plan.best_speedup);
   if (plan.within_1_percent)
-    out.list("near_best", std::vector<int>{plan.within_1_percent->low, *plan.within_1_percent->high});
+    out.list("near_best", std::vector<int>{plan.within_1_percent->low, plan.within_1_percent->high});
   if (plan.formula_gamma) out.number("formula_gamma", *plan.formula_gamma);
   if (plan.speedup_at_formula_gamma) out.number("speedup_at_formula_gamma", *plan.speedup_at_formula_gamma);
   out.list("gamma", plan.gammas, &RecordedGamma::gamma);

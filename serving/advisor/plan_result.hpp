@@ -11,7 +11,6 @@
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
-#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "serving/advisor/memory_fit.hpp"
