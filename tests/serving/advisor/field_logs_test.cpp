@@ -627,10 +627,15 @@ TEST_CASE("a drafter is chosen before it is judged, and means of ranks without d
 
 TEST_CASE("means of rounds of several lengths say how far alpha is open") {
   // 20 rounds drafted 50 and accepted 40. 1 to 10 of them had a rejection: 40 / 41 and 40 / 50.
-  const AcceptanceFile log = acceptance_in("n_predict = 60\nn_drafted = 50\nn_accept = 40\n", "log");
+  const auto drafted = [](int tokens) {
+    return fmt::format(
+        R"({{"timings": {{"predicted_n": 61, "draft_rounds": 20, "draft_n": {}, "draft_n_accepted": 40}}}})",
+        tokens);
+  };
+  const AcceptanceFile log = acceptance_in(drafted(50), "log");
   REQUIRE(log.warnings.size() == 1);
   CHECK(log.warnings[0].find("between 0.8 and 0.9756") != std::string::npos);
-  CHECK(acceptance_in("n_predict = 60\nn_drafted = 60\nn_accept = 40\n", "log").warnings.empty());
+  CHECK(acceptance_in(drafted(60), "log").warnings.empty());
 }
 
 TEST_CASE("one line of another format in a log is refused, or changes nothing") {
