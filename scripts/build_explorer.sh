@@ -34,7 +34,7 @@ sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
-  analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp analysis/statistics/gamma_choice.cpp
+  analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/mixers.cpp analysis/cost/roofline.cpp
@@ -57,7 +57,7 @@ models="serving/advisor/presets.cpp serving/advisor/model_config.cpp serving/adv
   $out/devices.json.cpp $out/models.json.cpp $out/model_families.json.cpp
   $out/harmless_keys.json.cpp"
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
-  analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
+  analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
 recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp
   serving/advisor/recording_plan.cpp experiments/recording/log_probability.cpp
   experiments/recording/columns.cpp experiments/recording/scored_text.cpp experiments/recording/row_files.cpp

@@ -136,9 +136,8 @@ KnownCosts known_costs(const CostPair& costs) {
   }
   if (const auto* const draft = std::get_if<MeasuredCost>(&costs.draft)) {
     within(*draft);
-    known.max_draft_tokens = std::floor(draft->max_tokens());
     if (draft_runs(costs) == DraftRuns::a_round)
-      known.max_gamma = std::min(known.max_gamma, known.max_draft_tokens);
+      known.max_gamma = std::min(known.max_gamma, std::floor(draft->max_tokens()));
   }
   return known;
 }

@@ -75,7 +75,6 @@ struct KnownCosts {
   double min_batch = 1;
   double max_batch = std::numeric_limits<double>::infinity();
   double max_gamma = std::numeric_limits<double>::infinity();  ///< 0 if only runs over one token are measured
-  double max_draft_tokens = std::numeric_limits<double>::infinity();  ///< of a sequence in a draft run
 
   bool measured() const { return max_batch < std::numeric_limits<double>::infinity(); }
 };

@@ -49,21 +49,6 @@ std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double
   return std::nullopt;
 }
 
-TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
-                         double tokens_per_round, const Operation& at) {
-  const RunWork verified = work(target.machine, target.model, verifying(gamma, at));
-  const bool in_one = draft.model.drafts_in_one_run();
-  RunWork drafts;
-  if (gamma > 0) {
-    drafts = work(draft.machine, draft.model, {in_one ? double(gamma) : 1, at.batch, at.context});
-    const int runs = in_one ? 1 : gamma;
-    drafts = {runs * drafts.flops, runs * drafts.bytes};
-  }
-  const double tokens = at.batch * tokens_per_round;
-  return {(verified.bytes + drafts.bytes) / tokens, (verified.flops + drafts.flops) / tokens,
-          (energy(target.machine, verified) + energy(draft.machine, drafts)) / tokens};
-}
-
 std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
                                            int gamma, double tokens_per_round) {
   const auto* target = std::get_if<RooflineCost>(&costs.target);
@@ -88,12 +73,6 @@ std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operatio
   found.intensity = work(machine, target->model, plain).intensity();
   found.balance = peak_flops(machine) / (machine.devices * machine.device.bandwidth);
   found.memory = memory;
-  if (const auto* const draft = std::get_if<RooflineCost>(&costs.draft)) {
-    const TokenWork before = work_per_token(*target, *draft, 0, 1, at);
-    const TokenWork after = work_per_token(*target, *draft, gamma, tokens_per_round, at);
-    found.bytes_per_token = PlainAndSpeculative{before.bytes, after.bytes};
-    found.joules_per_token = PlainAndSpeculative{before.joules, after.joules};
-  }
   return found;
 }
 

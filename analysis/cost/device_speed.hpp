@@ -1,5 +1,4 @@
-// Computes times, bottleneck, memory, traffic and energy of a pair of models on a device, by the roofline
-// model.
+// Computes times, bottleneck and memory of a pair of models on a device, by the roofline model.
 #pragma once
 
 #include <optional>
@@ -24,12 +23,6 @@ struct DeviceMemory {
   bool holds(double batch) const { return !largest_batch || batch <= *largest_batch; }
 };
 
-/// Values per emitted token.
-struct PlainAndSpeculative {
-  double plain = 0;
-  double speculative = 0;
-};
-
 struct DeviceFindings {
   std::string name;
   int devices = 1;
@@ -43,18 +36,7 @@ struct DeviceFindings {
   double intensity = 0;        ///< FLOP per byte of target runs without drafts
   double balance = 0;          ///< FLOP per byte of the device
   DeviceMemory memory;
-  std::optional<PlainAndSpeculative> bytes_per_token;   ///< none without the draft's shape
-  std::optional<PlainAndSpeculative> joules_per_token;  ///< none without the draft's shape
 };
-
-/// The work for one emitted token of one sequence of the batch, at some gamma (0: plain decoding).
-struct TokenWork {
-  double bytes = 0;
-  double flops = 0;
-  double joules = 0;  ///< see energy()
-};
-TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
-                         double tokens_per_round, const Operation& at);
 
 /// Returns the memory for both models' weights and a cache of `at.context` tokens per sequence. A draft of
 /// unknown shape counts 0. `share` of the device's memory may be used. Rounds draft `gamma` tokens, each of
@@ -67,7 +49,7 @@ std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation
 std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double share, double gamma);
 
 /// Returns the findings at `gamma`, whose rounds emit `tokens_per_round` tokens; none unless the target's
-/// cost is a roofline. Numbers that need the draft's unknown shape are absent.
+/// cost is a roofline.
 std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
                                            int gamma, double tokens_per_round);
 

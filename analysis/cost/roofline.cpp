@@ -373,10 +373,4 @@ RunTime reading_time(const Machine& machine, const Transformer& model, const Run
   return time;
 }
 
-double energy(const Machine& machine, const RunWork& done) {
-  constexpr double joules_per_byte = 32e-12;
-  const double joules_per_flop = machine.devices * machine.device.power / peak_flops(machine);
-  return joules_per_byte * done.bytes + joules_per_flop * done.flops;
-}
-
 }  // namespace speclab

@@ -21,7 +21,6 @@ struct Device {
   double bandwidth = 0;    ///< bytes/s of its memory
   double memory = 0;       ///< bytes
   double link = 0;         ///< bytes/s to other devices, in one direction
-  double power = 0;        ///< limit of the board, W
   std::string source{};
 };
 
@@ -234,10 +233,5 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
 /// or the token of a round without drafts. A model, EAGLE-3 and MTP run over them; DFlash runs only `fc` and
 /// its keys and values; Medusa has no cache and takes no time.
 RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run);
-
-/// Returns the energy of some work, in joules, by two constants: 32 pJ per byte of memory traffic (about 4 pJ
-/// per bit, as O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle
-/// power is left out. A rough estimate; ratios are more reliable than values.
-double energy(const Machine& machine, const RunWork& done);
 
 }  // namespace speclab

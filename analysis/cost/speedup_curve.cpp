@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <utility>
 
@@ -157,6 +158,17 @@ SpeedupBounds speedup_bounds(const SpeedupCurve& curve) {
   // The oracle may also draft nothing.
   bounds.drafting_paid = paid ? std::max(*paid, 1.0) : paid_by_curve(curve);
   return bounds;
+}
+
+GammaRange near_best(std::span<const double> speeds, double loss) {
+  assert(!speeds.empty());
+  const auto best = std::max_element(speeds.begin(), speeds.end());
+  const double enough = *best * (1 - loss);
+  auto low = static_cast<std::size_t>(best - speeds.begin());
+  std::size_t high = low;
+  while (low > 0 && speeds[low - 1] >= enough) --low;
+  while (high + 1 < speeds.size() && speeds[high + 1] >= enough) ++high;
+  return {static_cast<int>(low), static_cast<int>(high)};
 }
 
 }  // namespace speclab

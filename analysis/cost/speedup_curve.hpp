@@ -76,4 +76,14 @@ struct SpeedupBounds {
 /// limit is 1 / (1 - alpha + c alpha), which is returned for constant costs with one run per token.
 SpeedupBounds speedup_bounds(const SpeedupCurve& curve);
 
+/// Values low..high of gamma.
+struct GammaRange {
+  int low = 0;
+  int high = 0;
+};
+
+/// Returns the gammas around the best of `speeds` (indexed by gamma; not empty: asserted) whose speedup is at
+/// least (1 - loss) of the best.
+GammaRange near_best(std::span<const double> speeds, double loss);
+
 }  // namespace speclab

@@ -25,7 +25,6 @@ std::vector<Stretch> sequence_stretches(const Recording& recording);
 /// Expected rounds of decoding with one gamma. Vectors have one entry per stretch.
 struct GammaRounds {
   std::vector<double> rounds;  ///< expected rounds that start there
-  std::vector<double> kept;    ///< expected accepted tokens there
   /// Expected rounds that end within their sequence, and tokens that they emit: unbiased by the texts' ends.
   double whole_rounds = 0;
   double whole_tokens = 0;
@@ -48,17 +47,5 @@ struct AcceptedPosition {
 /// Returns P[drafted position i is accepted] for i = 1..gamma.
 std::vector<AcceptedPosition> accepted_by_position(const Recording& recording, std::size_t gamma,
                                                    RecordedRule rule = RecordedRule::token);
-
-/// Computes survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, if `left` tokens
-/// of the sequence follow; entries beyond `left` are omitted.
-class Survivals {
- public:
-  Survivals(const Recording& recording, RecordedRule rule);
-  void of(std::size_t start, std::size_t left, std::size_t most, std::vector<double>& survivals) const;
-
- private:
-  std::vector<std::vector<double>> keep_;  // by depth; for blocks q/p instead
-  RecordedRule rule_;
-};
 
 }  // namespace speclab

@@ -91,7 +91,7 @@ inline void describe_plan(const DrafterPlan& plan, Record& out) {
                  : by == AcceptanceModel::positions ? "positions"
                                                     : "rounds along the logged text");
   out.text("reason", plan.best.reason);
-  out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, *plan.best.within_1_percent.high});
+  out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, plan.best.within_1_percent.high});
   out.list("gamma", plan.gammas, &GammaRow::gamma);
   out.list("speedup", plan.gammas, [](const GammaRow& row) { return row.speedup.estimate; });
   out.list("speedup_low", plan.gammas, [](const GammaRow& row) { return row.speedup.low; });

@@ -61,7 +61,7 @@ inline void plan_from_recording(const std::string& file, const std::string& draf
   if (plan.optimal_gamma) out.number("best_gamma", *plan.optimal_gamma);
   if (plan.best_speedup) interval(out, "best_speedup", *plan.best_speedup);
   if (plan.within_1_percent)
-    out.list("near_best", std::vector<int>{plan.within_1_percent->low, *plan.within_1_percent->high});
+    out.list("near_best", std::vector<int>{plan.within_1_percent->low, plan.within_1_percent->high});
   if (plan.formula_gamma) out.number("formula_gamma", *plan.formula_gamma);
   if (plan.speedup_at_formula_gamma) out.number("speedup_at_formula_gamma", *plan.speedup_at_formula_gamma);
   out.list("gamma", plan.gammas, &RecordedGamma::gamma);
@@ -72,8 +72,6 @@ inline void plan_from_recording(const std::string& file, const std::string& draf
   out.list("speedup_high", plan.gammas, [](const RecordedGamma& row) { return row.speedup.high; });
   out.list("position_unconditional", plan.positions, &RecordedPosition::unconditional);
   out.list("position_conditional", plan.positions, &RecordedPosition::conditional);
-  out.texts("policies", plan.policies, &RecordedPolicy::policy);
-  out.list("policy_speedups", plan.policies, &RecordedPolicy::speedup);
   out.texts("tasks", plan.tasks, &RecordedTask::task);
   out.list("task_alphas", plan.tasks, [](const RecordedTask& task) { return task.alpha.estimate; });
   out.list("task_lows", plan.tasks, [](const RecordedTask& task) { return task.alpha.low; });

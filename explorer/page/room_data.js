@@ -146,7 +146,6 @@ export const dataRoom = {
       ...(plan.best_speedup ? [["speedup there", interval(plan.best_speedup)]] : []),
       ...(plan.best_gamma > 0 ? [["tokens per target step there", plan.tokens_per_target_step[plan.gamma.indexOf(plan.best_gamma)]]] : []),
       ...(plan.formula_gamma === undefined ? [] : [["by the i.i.d. formula", `γ = ${plan.formula_gamma}, on this text ${shown(plan.speedup_at_formula_gamma)}`]]),
-      ...plan.policies.map((policy, i) => [policy, shown(plan.policy_speedups[i])]),
       ...(plan.ratio_mean === undefined ? [] : [["mean of q/p", `${shown(plan.ratio_mean)}; not above 1: ${plan.fits[0]}, not below 1: ${plan.fits[1]}`],
         ["entropy", plan.fits[2]]]),
     ];

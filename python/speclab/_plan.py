@@ -30,7 +30,6 @@ def plan(
     column: str | None = None,
     rule: str | None = None,
     cut: bool = False,
-    tree: Sequence[float] | None = None,
     compare: tuple[Path, Path] | None = None,
     request: str | None = None,
     paired: bool = False,
@@ -57,8 +56,6 @@ def plan(
     gamma: int | None = None,
     max_gamma: int | None = None,
     max_batch: int | None = None,
-    max_nodes: int | None = None,
-    max_levels: int | None = None,
     memory_share: float | None = None,
     confidence: float | None = None,
     server: str | None = None,
@@ -68,7 +65,7 @@ def plan(
     """Plans speculative decoding, as `speclab plan` does: the best gamma, the speedup with an interval, and
     settings for servers (docs/planning.md).
 
-    Acceptance comes from one of alpha, log, recording and tree; compare and sweep judge files. Costs come from c, from a roofline
+    Acceptance comes from one of alpha, log and recording; compare and sweep judge files. Costs come from c, from a roofline
     (target, draft, device), or from measured times.
 
     Args:
@@ -84,8 +81,6 @@ def plan(
         recording, draft_recording, column, rule, cut: file of a text with log-probabilities (docs/recordings.md); the draft's
             file, if each file holds one model; the draft's name in a file of several; the rule; and whether the target's rows
             were truncated (top-k, top-p, temperature 0).
-        tree: frequencies with which the target's token is the draft's first, second, ... choice; plans a tree of drafted
-            tokens.
         compare, request, paired, power: two logs or two recordings, whose difference is judged; the column that names a
             round's request; whether both files have the same requests in one order; and the power of "found".
         sweep, by, other: a table of speeds by the number of drafted tokens; the column that separates sweeps; and other
@@ -98,8 +93,8 @@ def plan(
         batch, context: sequences decoded together, and tokens before the new ones.
         method: kind of drafter: "draft", "ngram", "eagle", "eagle3", "mtp" (the target's own modules; leave out draft),
             "medusa", "dflash", "dspark" or "domino" (one run drafts a round; c is its time).
-        gamma: a gamma to compare with the best.
-        max_gamma, max_batch, memory_share, confidence: limits, as in the program; for a tree max_nodes and max_levels.
+        gamma: drafted tokens of a round, where two recordings are compared.
+        max_gamma, max_batch, memory_share, confidence: limits, as in the program.
         server, model_name: the server whose settings are returned (default: all), and the target's name in them.
         threads: threads for recordings; 0: all cores.
 
@@ -116,13 +111,11 @@ def plan(
     'vllm serve me/mine '
     >>> round(plan(alpha=.511, of_drafted=3, c=.02).alpha["value"]["value"], 3)
     0.7
-    >>> plan(tree=[.6, .15, .05], c=.2, max_nodes=12).best["nodes"]
-    12
     """
     given = {name: value for name, value in locals().items() if value is not None and (name not in ("cut", "paired") or value)}
-    ways = [way for way in ("alpha", "log", "recording", "tree", "compare", "sweep") if way in given]
+    ways = [way for way in ("alpha", "log", "recording", "compare", "sweep") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording and tree, as the source of acceptance, or compare or sweep")
+        raise ConfigError("plan: give one of alpha, log and recording, as the source of acceptance, or compare or sweep")
     way = ways[0]
     known_from = given.pop(way)
     if way != "recording":
@@ -131,9 +124,7 @@ def plan(
         if not isinstance(fields, Mapping) or not fields:
             raise TypeError(f"fields: expected a dict from names to columns, not {fields!r}")
         given["fields"] = ",".join(f"{utf8(name, 'fields')}={utf8(column, f'fields[{name!r}]')}" for name, column in fields.items())
-    if way == "tree":
-        positional = [",".join(repr(number(share, f"tree[{i}]", 0, 1)) for i, share in enumerate(known_from))]
-    elif way == "compare":
+    if way == "compare":
         if isinstance(known_from, (str, os.PathLike)) or len(known_from) != 2:
             raise TypeError(f"compare: expected two files, not {known_from!r}")
         positional = [utf8(one, way) for one in known_from]

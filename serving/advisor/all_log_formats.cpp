@@ -6,7 +6,6 @@
   ENTRY(named_fields)              \
   ENTRY(vllm_metrics)              \
   ENTRY(vllm_log)                  \
-  ENTRY(vllm_v0_log)               \
   ENTRY(vllm_offline)              \
   ENTRY(bench_serve)               \
   ENTRY(bench_serve_json)          \
@@ -20,13 +19,9 @@
   ENTRY(llama_metrics)             \
   ENTRY(llama_server_log)          \
   ENTRY(llama_server_response)     \
-  ENTRY(llama_speculative)         \
   ENTRY(lm_studio)                 \
   ENTRY(lm_studio_rest)            \
-  ENTRY(exllama)                   \
-  ENTRY(tgi_metrics)               \
   ENTRY(spec_bench)                \
-  ENTRY(eagle_answers)             \
   ENTRY(rounds_json)               \
   ENTRY(totals_csv)                \
   ENTRY(rounds_csv)

@@ -116,11 +116,8 @@ void refuse_given(const po::variables_map& values, std::initializer_list<const c
 
 void refuse_unread(const po::variables_map& values, const CostPair& costs) {
   if (constant(costs)) {
-    const std::string why =
-        "c says nothing of batches, contexts and memory, as --device or measured times do";
-    refuse_given(values, {"batch", "context", "memory-share"}, why);
-    // Settings of servers for a tree name the largest batch, whatever the costs are.
-    if (values.count("max-nodes") == 0) refuse_given(values, {"max-batch"}, why);
+    refuse_given(values, {"batch", "context", "memory-share", "max-batch"},
+                 "c says nothing of batches, contexts and memory, as --device or measured times do");
   }
   if (!std::holds_alternative<RooflineCost>(costs.target))
     refuse_given(values, {"memory-share"}, "only a --device has a memory to share");

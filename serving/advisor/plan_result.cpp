@@ -26,7 +26,6 @@ SPECLAB_RESULT(GammaRange, "values of gamma", low, high);
 SPECLAB_RESULT(SpeedupRange, "range of speedups", low, high);
 SPECLAB_RESULT(BestGamma, "best gamma", gamma, speedup, speedup_at_other_costs, tokens_per_target_step, by,
                reason, within_1_percent);
-SPECLAB_RESULT(AskedGamma, "asked gamma", gamma, speedup, by, loss_percent, batch_limit);
 SPECLAB_RESULT(GammaRow, "row", gamma, tokens_per_target_step, speedup, verify_cost);
 SPECLAB_RESULT(PlanBounds, "bounds", guaranteed_speedup, upper_bound_drafting_free, upper_bound_drafting_paid,
                longest_draft, adaptive_gain);
@@ -41,14 +40,13 @@ SPECLAB_RESULT(LogFindings, "log", format, rounds, examined, accepted, alpha_by_
 SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, min_speedup);
 SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, counted_weights, cache_per_sequence,
                state_per_sequence, usable, largest_batch);
-SPECLAB_RESULT(PlainAndSpeculative, "per token", plain, speculative);
 SPECLAB_RESULT(DeviceFindings, "device", name, devices, source, plain_ms, draft_ms, verify_ms,
                plain_tokens_per_second, speculative_tokens_per_second, compute_bound, intensity, balance,
-               memory, bytes_per_token, joules_per_token);
+               memory);
 SPECLAB_RESULT(ServerSetting::OlderForm, "older form", versions, lines);
 SPECLAB_RESULT(ServerSetting::Synthetic, "synthetic acceptance", line, law);
 SPECLAB_RESULT(ServerSetting, "server", server, purpose, checked, check, lines, older, notes, synthetic);
-SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, fits, fits_reason, alpha, costs, best, asked, gammas,
-               bounds, advice, warnings, log, means, batches, batch_limit, device, settings);
+SPECLAB_RESULT(DrafterPlan, "plan", drafter, target, fits, fits_reason, alpha, costs, best, gammas, bounds,
+               advice, warnings, log, means, batches, batch_limit, device, settings);
 
 }  // namespace speclab

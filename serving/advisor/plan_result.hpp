@@ -11,7 +11,6 @@
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
-#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "serving/advisor/memory_fit.hpp"
@@ -47,14 +46,6 @@ struct BestGamma {
   AcceptanceModel by = AcceptanceModel::iid;
   std::string reason;
   GammaRange within_1_percent;
-};
-
-struct AskedGamma {
-  int gamma = 0;
-  Interval speedup{0, 0, 0};
-  AcceptanceModel by = AcceptanceModel::iid;
-  double loss_percent = 0;         ///< relative to the best speedup
-  std::optional<int> batch_limit;  ///< DrafterPlan::batch_limit for this gamma
 };
 
 struct GammaRow {
@@ -132,7 +123,6 @@ struct DrafterPlan : MemoryFit {
   PlannedAlpha alpha;
   PlannedCosts costs;
   BestGamma best;
-  std::optional<AskedGamma> asked;
   std::vector<GammaRow> gammas;  ///< gammas around the best
   PlanBounds bounds;
   std::vector<std::string> advice;    ///< sentences

@@ -156,14 +156,6 @@ Listing batch_text(const DrafterPlan& plan) {
   return out;
 }
 
-std::string asked_text(const AskedGamma& asked) {
-  std::string out =
-      plan_line(fmt::format("at γ = {}", asked.gamma), "{} × plain decoding, {:.1f}% below the best",
-                ranged(asked.speedup), asked.loss_percent);
-  if (asked.batch_limit)
-    out += plan_line("", "if it is kept fixed, it pays up to batch {}", *asked.batch_limit);
-  return out;
-}
 std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
   const DeviceMemory& memory = device.memory;
   std::string out = "\n";
@@ -191,14 +183,6 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                          ? fmt::format("{:.0f}: LESS THAN ASKED, the rest is hypothetical", fits)
                          : fmt::format("{:.0f}", fits));
   }
-  if (device.bytes_per_token) {
-    out += plan_line("memory traffic", "{:.4g} GB a token plain, {:.4g} speculative",
-                     device.bytes_per_token->plain / giga, device.bytes_per_token->speculative / giga);
-  }
-  if (device.joules_per_token) {
-    out += plan_line("energy, roughly", "{:.3g} J a token plain, {:.3g} speculative (without idle power)",
-                     device.joules_per_token->plain, device.joules_per_token->speculative);
-  }
   return out;
 }
 
@@ -217,11 +201,6 @@ Figure gamma_figure(const DrafterPlan& plan) {
   Series best{.name = "best", .style = SeriesStyle::points};
   best.add(plan.best.gamma, plan.best.speedup.estimate);
   figure.series.push_back(std::move(best));
-  if (plan.asked && plan.asked->gamma != plan.best.gamma) {
-    Series asked{.name = "asked about", .style = SeriesStyle::points};
-    asked.add(plan.asked->gamma, plan.asked->speedup.estimate);
-    figure.series.push_back(std::move(asked));
-  }
   if (plan.alpha.estimated())
     figure.caption = fmt::format("Band: the {} interval that follows from α's.",
                                  confidence_percent(plan.alpha.confidence));
@@ -326,7 +305,6 @@ Listing plan_text(const DrafterPlan& plan) {
   Listing out;
   if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
   out += head(plan);
-  if (plan.asked) out += asked_text(*plan.asked);
   if (!plan.gammas.empty()) out += gamma_table(plan);
   if (plan.log) out += log_text(*plan.log);
   if (plan.log) out += metrics_table(plan.log->metrics, "of the log");

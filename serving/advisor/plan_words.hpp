@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "analysis/cost/cost_model.hpp"
+#include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
-#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/text_width.hpp"
@@ -37,9 +37,9 @@ inline std::string cost_words(double c, const std::optional<int>& in_one_run, co
                      from);
 }
 
-/// Returns a bounded range in words.
+/// Returns a range in words.
 inline std::string range_words(const GammaRange& range) {
-  return fmt::format("γ = {} to {}", range.low, *range.high);
+  return fmt::format("γ = {} to {}", range.low, range.high);
 }
 
 /// Returns "–" for an unknown or infinite number.

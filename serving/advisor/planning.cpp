@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "analysis/statistics/mean_accepted.hpp"
-#include "experiments/base/format/config_error.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/server_settings.hpp"
 
@@ -68,21 +67,9 @@ bool reads_text_alone(DraftMethod method) {
   return method == DraftMethod::draft || method == DraftMethod::ngram;
 }
 
-/// Returns the largest gamma to consider. Throws UsageError if the drafter cannot draft as many tokens as the
-/// user asks for.
+/// Returns the largest gamma to consider.
 int max_gamma(const Drafter& drafter, const PlanSettings& settings) {
-  if (!drafter.max_drafted) return settings.max_gamma;
-  if (settings.asked_gamma && *settings.asked_gamma > *drafter.max_drafted) {
-    if (known_costs(drafter.costs).max_gamma <= *drafter.max_drafted) {
-      throw UsageError(
-          "--gamma {}: times are measured for at most {} drafted tokens; measure runs over {} tokens",
-          *settings.asked_gamma, *drafter.max_drafted, *settings.asked_gamma + 1);
-    }
-    const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
-    throw UsageError("--gamma {}: {} drafts at most {} tokens per round", *settings.asked_gamma,
-                     head == nullptr ? drafter.draft : head->model.source, *drafter.max_drafted);
-  }
-  return std::min(settings.max_gamma, *drafter.max_drafted);
+  return std::min(settings.max_gamma, drafter.max_drafted.value_or(settings.max_gamma));
 }
 
 /// Speedups by gamma, by the i.i.d. formula and, if a log gives it, by measured acceptance.
@@ -92,8 +79,6 @@ struct Curves {
   bool by_measured = false;  ///< the i.i.d. formula is rejected
 
   const SpeedupCurve& used() const { return by_measured ? *measured : iid; }
-  /// Returns the curve to use at `gamma`: beyond the log's positions, the i.i.d. formula.
-  const SpeedupCurve& reaching(int gamma) const { return gamma <= used().last() ? used() : iid; }
 };
 
 Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
@@ -127,7 +112,7 @@ PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& a
           in_one_run};
 }
 
-/// Adds the best gamma, those around it, and the one that the user asks about.
+/// Adds the best gamma and those around it.
 void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSettings& settings,
                 const Curves& curves, DrafterPlan& plan) {
   const SpeedupCurve& curve = curves.used();
@@ -144,12 +129,6 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
                near_best(curve.estimate, little_loss)};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.gammas = gamma_rows(curve, choice.gamma);
-  if (settings.asked_gamma) {
-    const int gamma = *settings.asked_gamma;
-    const SpeedupCurve& used = curves.reaching(gamma);
-    const double loss = 1 - used.estimate[at(gamma)] / plan.best.speedup.estimate;
-    plan.asked = AskedGamma{gamma, used.at(gamma), used.by, 100 * loss, std::nullopt};
-  }
 }
 
 void add_bounds(const SpeedupBounds& bounds, const CostPair& costs, const Curves& curves, DrafterPlan& plan) {
@@ -160,8 +139,8 @@ void add_bounds(const SpeedupBounds& bounds, const CostPair& costs, const Curves
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
 }
 
-/// Adds device results and, if costs depend on the batch, gamma by batch and the largest batch at which each
-/// gamma pays.
+/// Adds device results and, if costs depend on the batch, gamma by batch and the largest batch at which the
+/// best gamma pays.
 void add_device(const CostPair& costs, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
   plan.device = device_speed(costs, settings.at, settings.memory_share, plan.best.gamma,
@@ -174,13 +153,9 @@ void add_device(const CostPair& costs, const PlanSettings& settings, const Curve
   const auto considered = std::min(tokens.size(), std::max(at(plan.best.gamma), longest_in_batches) + 1);
   plan.batches = gamma_by_batch(std::span(tokens.data(), considered), costs, settings.at.context,
                                 batches.last, batches.first);
-  const auto limit_of = [&](int gamma) -> std::optional<int> {
-    if (gamma == 0) return std::nullopt;
-    return batch_limit(curves.reaching(gamma).tokens[at(gamma)], gamma, costs, settings.at.context,
-                       batches.last, batches.first);
-  };
-  plan.batch_limit = limit_of(plan.best.gamma);
-  if (plan.asked) plan.asked->batch_limit = limit_of(plan.asked->gamma);
+  if (plan.best.gamma > 0)
+    plan.batch_limit = batch_limit(tokens[at(plan.best.gamma)], plan.best.gamma, costs, settings.at.context,
+                                   batches.last, batches.first);
 }
 
 /// Warns if the best gamma is at the edge of a log or beyond, and says what to log next.

@@ -33,9 +33,6 @@ struct Drafter : PlannedPair {
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
-  /// A gamma, at most max_gamma, whose speedup is shown beside the best. Planning throws UsageError if the
-  /// drafter cannot draft so many tokens.
-  std::optional<int> asked_gamma = {};
   int max_batch = 512;
   double memory_share = 0.9;  ///< share of the device's memory for weights and caches
   double confidence = 0.95;

@@ -26,8 +26,7 @@ struct ModelSize {
 
 }  // namespace
 
-SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, flops_4bit, bandwidth, memory, link, power,
-               source);
+SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, flops_4bit, bandwidth, memory, link, source);
 SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, heads, kv_heads, head_size,
                feed_forward, vocab, experts, active_experts, encoder_layers, published, source);
 SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
@@ -92,7 +91,7 @@ std::string options_text() {
 std::string devices_text() {
   Table table{"devices",
               "",
-              {"device", "TFLOP/s, 16-bit", "8-bit", "4-bit", "GB/s", "GB", "link GB/s", "W", "source"},
+              {"device", "TFLOP/s, 16-bit", "8-bit", "4-bit", "GB/s", "GB", "link GB/s", "source"},
               {},
               "Dense rates; the link in one direction."};
   for (const Device& device : device_presets()) {
@@ -100,8 +99,7 @@ std::string devices_text() {
                           number_cell(device.flops_8bit / tera),
                           device.flops_4bit > 0 ? number_cell(device.flops_4bit / tera) : text_cell(""),
                           number_cell(device.bandwidth / giga), number_cell(device.memory / giga),
-                          number_cell(device.link / giga), number_cell(device.power),
-                          text_cell(device.source)});
+                          number_cell(device.link / giga), text_cell(device.source)});
   }
   return terminal(table, whole_table);
 }

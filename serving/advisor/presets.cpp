@@ -24,7 +24,7 @@ namespace {
 struct DeviceSheet {
   std::string name;
   double tflops_16bit = 0, tflops_8bit = 0, tflops_4bit = 0;
-  double gb_per_s = 0, gb = 0, link_gb_per_s = 0, watts = 0;
+  double gb_per_s = 0, gb = 0, link_gb_per_s = 0;
   std::string source;
 };
 
@@ -47,7 +47,6 @@ const Typed<DeviceSheet>& device_sheet() {
                  needed(field("gb", &S::gb, number_above(0, most), "Its memory, 10^9 bytes.")),
                  needed(field("link_gb_per_s", &S::link_gb_per_s, number_above(0, most),
                               "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
-                 needed(field("watts", &S::watts, number_above(0, most), "Limit of the board's power.")),
                  field("source", &S::source, text(), "Where the numbers are from.")});
   return type;
 }
@@ -63,7 +62,6 @@ Device device_of(const Json& json, const std::string& path) {
           sheet.gb_per_s * gigabytes,
           sheet.gb * gigabytes,
           sheet.link_gb_per_s * gigabytes,
-          sheet.watts,
           sheet.source};
 }
 

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "analysis/cost/speedup_curve.hpp"
-#include "analysis/recorded/policy_bounds.hpp"
 #include "analysis/recorded/recording_estimates.hpp"
 #include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
@@ -24,19 +23,18 @@ SPECLAB_RESULT(RecordedTask, "recorded task", task, sequences, tokens, alpha, to
 SPECLAB_RESULT(RecordedSequenceFindings, "recorded sequence", sequence, tokens, alpha,
                tokens_per_target_step);
 SPECLAB_RESULT(RecordedPosition, "recorded position", position, unconditional, conditional);
-SPECLAB_RESULT(RecordedPolicy, "recorded policy", policy, drafted_per_target_step, speedup);
 SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below_one, entropy, surprise);
 SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences,
                alpha, alpha_low, alpha_high, alpha_from, interval_note, confidence, c, drafted_in_one_run,
                cost_from, tokens_per_target_step, speedup, optimal_gamma, best_speedup,
                speedup_at_other_costs, within_1_percent, formula_gamma, formula_speedup,
-               speedup_at_formula_gamma, gammas, positions, metrics, policies, tasks, sequence_findings,
-               text_fit, warnings, settings);
+               speedup_at_formula_gamma, gammas, positions, metrics, tasks, sequence_findings, text_fit,
+               warnings, settings);
 
 namespace {
 
 constexpr std::size_t max_listed_sequences = 1000;
-/// Largest gamma for policies, and for rules whose work grows with gamma squared.
+/// Largest gamma for rules whose work grows with gamma squared.
 constexpr std::size_t max_of_square = 32;
 
 Interval scaled(const Interval& interval, double factor) {
@@ -86,20 +84,6 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
     rows.push_back(row);
   }
   return rows;
-}
-
-/// Returns the mean drafted tokens and the speedup of the best fixed gamma and of two bounds, if a draft run
-/// takes c and verification is free.
-std::vector<RecordedPolicy> policy_rows(const Recording& recording, const RecordedCurve& curve,
-                                        RecordedRule rule, double c) {
-  const std::size_t tokens = recording.size();
-  const double least =
-      min_time_knowing_text(recording, std::min(curve.rounds.size(), max_of_square), c, rule);
-  const PolicyWork oracle = oracle_work(curve.rounds.back());
-  const auto best = static_cast<std::size_t>(curve.best());
-  return {{fmt::format("fixed, γ = {}", best), static_cast<double>(best), curve.speedup[best]},
-          {"bound: knows the text, not what is accepted", std::nullopt, static_cast<double>(tokens) / least},
-          {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
 }
 
 /// Returns each sequence's expected rounds at the best gamma, by its first token; empty if the recording does
@@ -194,9 +178,6 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
     // Each unconditional rate is over rounds with that many tokens left, so ratios of neighbours would
     // compare different rounds; `given` is over the same ones.
     plan.metrics->by_position_given = given;
-  }
-  if (constant(costs) && draft_runs(costs) == DraftRuns::a_token && !recording.by_depth()) {
-    plan.policies = policy_rows(recording, curve, *rule.rounds, draft_cost(costs, settings.at));
   }
   if (best == most && most < settings.max_gamma && recording.by_depth()) {
     plan.warnings.push_back(fmt::format(

@@ -51,12 +51,6 @@ struct RecordedPosition {
   double conditional = 0;    ///< P[accepted | all before it accepted]
 };
 
-struct RecordedPolicy {
-  std::string policy;
-  std::optional<double> drafted_per_target_step;
-  double speedup = 0;
-};
-
 /// Results of checking that the text was sampled from the target, in words.
 struct TextFitFindings {
   double ratio_mean = 0;
@@ -97,7 +91,6 @@ struct RecordingPlan : MemoryFit {
   std::vector<RecordedPosition> positions;  ///< at the best gamma
   /// At the best gamma, over rounds that the end of a text does not cut short; empty if no gamma pays.
   std::optional<AcceptanceMetrics> metrics;
-  std::vector<RecordedPolicy> policies;
   std::vector<RecordedTask> tasks;                          ///< empty without tasks
   std::vector<RecordedSequenceFindings> sequence_findings;  ///< empty above 1,000
   std::optional<TextFitFindings> text_fit;                  ///< empty for a given text

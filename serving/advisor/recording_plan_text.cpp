@@ -101,18 +101,6 @@ Table position_table(const RecordingPlan& plan) {
   return table;
 }
 
-Table policy_table(const RecordingPlan& plan) {
-  Table table{
-      "policies", "Policies that read only the accepted text", {"policy", "drafted per round", "speedup"}};
-  for (const RecordedPolicy& row : plan.policies) {
-    table.rows.push_back(
-        {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});
-  }
-  table.note =
-      "Policies that use drafted tokens, such as the draft's confidence, need the rejected tokens, which no recording has.";
-  return table;
-}
-
 Table task_table(const RecordingPlan& plan) {
   Table table{"tasks", "By task", {"task", "sequences", "tokens", "α", "tokens per target step"}};
   for (const RecordedTask& row : plan.tasks) {
@@ -152,7 +140,6 @@ Listing recording_plan_text(const RecordingPlan& plan) {
   add(gamma_table(plan));
   add(position_table(plan));
   if (plan.metrics) add(metrics_table(*plan.metrics, "of these positions"));
-  add(policy_table(plan));
   add(task_table(plan));
   out += fit_text(plan);
   out += settings_text(plan.settings);

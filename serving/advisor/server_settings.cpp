@@ -82,8 +82,7 @@ void add_ranges(const ServedPlan& plan, Texts& values) {
   values["unsaid"] = fmt::format("{}", fmt::join(unsaid, ", "));
 }
 
-/// `block` is the number of verified tokens after the previous token.
-Texts values_of(const ServedPlan& plan, int block, int branches) {
+Texts values_of(const ServedPlan& plan) {
   Texts values{{"target word", shell_word(plan.target)},
                {"draft word", shell_word(plan.draft)},
                {"target name", quoted(plan.target)},
@@ -92,9 +91,7 @@ Texts values_of(const ServedPlan& plan, int block, int branches) {
                {"draft file", file_of(plan.draft)},
                {"gamma", std::to_string(plan.gamma)},
                {"longest", std::to_string(longest_planned_draft(plan))},
-               {"block", std::to_string(block + 1)},
-               {"nodes", std::to_string(block)},
-               {"branches", std::to_string(branches)},
+               {"block", std::to_string(plan.gamma + 1)},
                {"devices", plan.devices > 1 ? std::to_string(plan.devices) : ""},
                {"sequences", plan.max_sequences ? std::to_string(*plan.max_sequences) : ""},
                {"ranges", ""},
@@ -160,7 +157,7 @@ ServerSetting setting_of(const Json& server, const ServedPlan& plan) {
 
 ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const std::string& method) {
   const std::string form = server["forms"][method];
-  Texts values = values_of(plan, plan.gamma, 1);
+  Texts values = values_of(plan);
   add_plain(server, values);
   const std::string ranges = values["ranges"].empty() ? "" : server.value("ranges", "");
   ServerSetting setting = setting_of(server, plan);
@@ -233,23 +230,6 @@ std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
   for (const Json& server : settings_table()["servers"]) {
     if (!server["forms"].contains(method) || (plan.max_sequences && !server.contains("slots"))) continue;
     settings.push_back(chain_setting(server, plan, method));
-  }
-  return settings;
-}
-
-std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch) {
-  const std::string method = word_of(plan.method);
-  Texts values = values_of(plan, nodes, top_k);
-  values["max batch"] = std::to_string(max_batch);
-  std::vector<ServerSetting> settings;
-  for (const Json& server : settings_table()["servers"]) {
-    if (!server.contains("trees") || !applies(server["trees"], method, values)) continue;
-    const Json& trees = server["trees"];
-    const std::string form = trees.contains("form") ? trees["form"] : server["forms"][method];
-    add_plain(server, values);
-    settings.push_back(setting_of(server, plan));
-    settings.back().lines = setting_lines(server, form, "", values);
-    settings.back().notes = notes_of(trees, method, values);
   }
   return settings;
 }

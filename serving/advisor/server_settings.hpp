@@ -57,10 +57,6 @@ int longest_planned_draft(const ServedPlan& plan);
 /// (Transformers decodes one sequence with a draft).
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);
 
-/// Returns settings for a tree of `nodes` drafted tokens in plan.gamma levels, at batches up to `max_batch`,
-/// for SGLang and TensorRT-LLM, if they draft trees with the method.
-std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch);
-
 /// An option of a server, and where it is documented.
 struct ServerOption {
   std::string server;

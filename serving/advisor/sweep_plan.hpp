@@ -71,12 +71,8 @@ struct SweepPlan {
 template <>
 const Typed<SweepPlan>& described();
 
-/// Reads a table of CSV, Markdown, or words with tabs or two blanks between them. K 0 (also "off",
-/// "baseline", "plain") decodes without drafts. An acceptance is accepted / drafted tokens, 0.72 or 72%, in
-/// rounds that draft K tokens: a step emits 1 + K times it. A length counts the correction or bonus. The time
-/// per output token of a sequence (TPOT, in ms) may replace tokens a second. Throws UsageError, naming line
-/// and column.
-SweepPlan plan_sweep(const SweepQuestion& asked);
+/// Reads the table (sweep_table.hpp) and judges its sweeps. Throws UsageError as the reader does.
+SweepPlan plan_sweep(const SweepQuestion& question);
 
 Listing sweep_text(const SweepPlan& plan);
 std::string sweep_headline(const SweepPlan& plan);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -95,7 +94,6 @@ void choose_settings(const Values& values, std::vector<ServerSetting>& settings)
 }
 
 void add_choice_options(Verb& verb) {
-  verb.add<double>("gamma", "a gamma to compare with the best");
   add_max_gamma_option(verb, PlanSettings().max_gamma);
   verb.add_value("max-batch", number_or(512), "largest batch considered");
 }
@@ -120,7 +118,6 @@ PlanSettings plan_settings(const Values& values) {
   set_whole(settings.max_gamma, "max-gamma", 1, 1000);
   set_whole(settings.max_batch, "max-batch", 1, 10000);
   set(settings.memory_share, "memory-share", 0.01, 1);
-  set_whole(settings.asked_gamma, "gamma", 0, settings.max_gamma);
   if (values.has("confidence")) settings.confidence = confidence_option(values);
   return settings;
 }
@@ -165,22 +162,6 @@ std::vector<double> number_list(const std::string& where, const std::string& tex
   }
   if (numbers.size() > most) throw UsageError("{}: {} numbers; at most {}", where, numbers.size(), most);
   return numbers;
-}
-
-std::vector<double> rank_shares_of(const std::string& text, const std::string& where) {
-  constexpr std::size_t most = 64;
-  std::vector<double> shares = number_list(where, text, "shares such as 0.6,0.2,0.1", most,
-                                           [](double share) { return share >= 0 && share <= 1; });
-  if (const auto rise = std::ranges::adjacent_find(shares, std::less<>()); rise != shares.end()) {
-    throw UsageError("{} {}: {} is above the share before it, {}: order choices by their shares", where, text,
-                     *(rise + 1), *rise);
-  }
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  if (sum > 1 + 1e-9) {
-    throw UsageError("{} {}: shares add up to {}: give shares of all rounds, 1 at most together", where, text,
-                     sum);
-  }
-  return shares;
 }
 
 PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings) {

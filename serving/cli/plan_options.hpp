@@ -18,7 +18,7 @@ void add_batch_option(Verb& verb);
 void add_max_gamma_option(Verb& verb, int otherwise);
 /// Adds options for load and device (--batch, --context, --memory-share, --method) and for settings.
 void add_server_options(Verb& verb);
-/// Adds options for the gammas and batches to try: --gamma, --max-gamma, --max-batch.
+/// Adds options for the gammas and batches to try: --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
 /// Adds options for the printed settings of servers: --server, --model-name, --benchmark-settings.
 void add_setting_options(Verb& verb);
@@ -49,11 +49,6 @@ double rate_option(const Values& values);
 std::vector<double> number_list(const std::string& where, const std::string& text,
                                 const std::string& expected, std::size_t most,
                                 const std::function<bool(double)>& holds);
-
-/// Returns rank shares such as "0.6,0.2,0.1": how often the target's token is the draft's first, second, ...
-/// choice. Throws UsageError, beginning with `where`, if one is above the share before it, or if they sum to
-/// more than 1.
-std::vector<double> rank_shares_of(const std::string& text, const std::string& where);
 
 /// Returns the plan for one drafter, with warnings.
 PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings);

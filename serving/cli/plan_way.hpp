@@ -53,7 +53,6 @@ PlanWay plan_log();
 PlanWay plan_recording();
 PlanWay plan_measure();
 PlanWay plan_load();
-PlanWay plan_tree();
 PlanWay plan_compare();
 PlanWay plan_sweep();
 

@@ -131,28 +131,4 @@ void ConfidenceLaw::survival(std::uint64_t seed, std::uint32_t request, std::uin
   }
 }
 
-double confidence_auc(double correlation, double rate) {
-  if (correlation <= 0) return 0.5;
-  if (correlation >= 1) return 1;
-  const double s = 1 / (correlation * correlation) - 1;
-  const double a = rate * s;
-  const double b = (1 - rate) * s;
-  const auto log_beta = [](double x, double y) {
-    return std::lgamma(x) + std::lgamma(y) - std::lgamma(x + y);
-  };
-  return 0.5 + std::exp(log_beta(s, s) - log_beta(a, a) - log_beta(b, b)) / (s * rate * (1 - rate));
-}
-
-double correlation_of_auc(double auc, double rate) {
-  if (auc <= 0.5) return 0;
-  if (auc >= 1) return 1;
-  double low = 0;
-  double high = 1;
-  while (true) {
-    const double middle = (low + high) / 2;
-    if (middle <= low || middle >= high) return middle;
-    (confidence_auc(middle, rate) < auc ? low : high) = middle;
-  }
-}
-
 }  // namespace speclab

@@ -51,12 +51,4 @@ class ConfidenceLaw {
   std::vector<Position> positions_;
 };
 
-/// Returns the probability that an accepted token has a higher confidence than a rejected one, counting ties
-/// half: the area under the ROC curve (AUC), which engines report. It is 1/2 + B(s, s) / (s B(a, a) B(b, b)
-/// rate (1 - rate)) with s = 1 / correlation^2 - 1, a = rate s and b = (1 - rate) s, from the mean difference
-/// of a beta distribution. 0 < rate < 1.
-double confidence_auc(double correlation, double rate);
-/// Returns the correlation at which `confidence_auc` is `auc`; 0.5 <= auc <= 1.
-double correlation_of_auc(double auc, double rate);
-
 }  // namespace speclab

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -117,30 +116,6 @@ struct EmaTiers {
   }
 };
 
-/// TensorRT-LLM's gate (pull request 12905): drafting stops for good when the mean of accepted tokens over
-/// the last `window` steps falls below `threshold`.
-struct OneWayGate {
-  std::uint32_t gamma = 0;
-  std::uint32_t window = 100;  ///< steps
-  double threshold = 1;        ///< accepted tokens per round
-
-  std::deque<double> last{};
-  double sum = 0;
-  bool shut = false;
-
-  std::uint32_t operator()(const DecodingBatch& /*batch*/) const { return shut ? 0 : gamma; }
-  void observe(const DecodedStep& outcome) {
-    if (outcome.gamma == 0) return;
-    last.push_back(static_cast<double>(outcome.accepted) / outcome.sequences);
-    sum += last.back();
-    if (last.size() > window) {
-      sum -= last.front();
-      last.pop_front();
-    }
-    if (last.size() == window && sum / window < threshold) shut = true;
-  }
-};
-
 /// Chooses the gamma with the most expected tokens per millisecond (Liu et al. 2024, TurboSpec). The
 /// acceptance rate is a moving average of accepted over examined tokens; tokens follow by Leviathan et al.
 /// 2023, Eq. 1; the time of a step is known. At gamma = 0 the rate cannot change, so one token is drafted
@@ -200,7 +175,7 @@ struct Clairvoyant {
   StepTime time{};
 };
 
-using StepPolicy = std::variant<FixedGamma, GammaTable, EmaTiers, OneWayGate, GoodputGamma,
-                                AdaptiveVerification, Clairvoyant>;
+using StepPolicy =
+    std::variant<FixedGamma, GammaTable, EmaTiers, GoodputGamma, AdaptiveVerification, Clairvoyant>;
 
 }  // namespace speclab

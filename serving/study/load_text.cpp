@@ -110,26 +110,6 @@ std::string state_sentence(const LoadPlan& plan) {
   return fmt::format("At {:.4g} requests per second every policy is {}.\n", fmt::join(rates, ", "), state);
 }
 
-/// Names the policy without settings that is better than the recommended one by the most; empty if none is by
-/// more than little_loss.
-std::string unset_sentence(const LoadPlan& plan) {
-  double most = little_loss;
-  std::string out;
-  for (std::size_t r = 0; r < plan.best.size(); ++r) {
-    const LoadPolicy* const own = recommended_at(plan, plan.best[r].rate);
-    const LoadPolicy* const best = find_named(plan.policies, plan.best[r].policy);
-    if (own == nullptr || best == nullptr || best->settable || !meets_targets(plan, own->points[r])) continue;
-    const double gain = 1 - mean_latency(best->points[r]) / mean_latency(own->points[r]);
-    if (gain <= most) continue;
-    most = gain;
-    constexpr double percent = 100;
-    out = fmt::format(
-        "At {:.4g} requests per second {} has a mean latency {:.2g}% below that; there are no settings for it.\n",
-        plan.best[r].rate, best->name, percent * gain);
-  }
-  return out;
-}
-
 std::string limit_sentence(const LoadPlan& plan) {
   if (!plan.limit) return "";
   const LoadLimit& limit = *plan.limit;
@@ -173,7 +153,7 @@ std::string highest_sentence(const LoadPlan& plan) {
 std::string findings(const LoadPlan& plan) {
   std::string out;
   for (const LoadAdvice& advice : plan.recommended) out += advice_sentence(plan, advice);
-  return out + state_sentence(plan) + unset_sentence(plan) + highest_sentence(plan) + limit_sentence(plan);
+  return out + state_sentence(plan) + highest_sentence(plan) + limit_sentence(plan);
 }
 
 Table rate_table(const LoadPlan& plan) {

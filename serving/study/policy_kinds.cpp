@@ -55,22 +55,8 @@ StepPolicyKind sglang_slots() {
   return kind;
 }
 
-StepPolicyKind one_way_gate() {
-  using G = OneWayGate;
-  return kind_entry<StepPolicyKind, G>(
-      "gate", "Drafts \"gamma\" tokens until few are accepted, and then never again (TensorRT-LLM).",
-      {integer_field("window", &G::window, 1, 1e6, "Steps over which accepted tokens are averaged."),
-       field("threshold", &G::threshold, number(0, longest_draft),
-             "Accepted tokens per round below which drafting stops.")},
-      [](G own, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
-        own.gamma = request.gamma;
-        return own;
-      });
-}
-
 struct AdaptiveKeys {
   std::optional<double> correlation;
-  std::optional<double> auc;
   bool waits = false;
   double step_ms = 0;
 };
@@ -79,22 +65,14 @@ struct AdaptiveKeys {
 std::optional<ConfidenceLaw> confidence_of(const AdaptiveKeys& known, const std::string& path,
                                            const StepPolicyRequest& request) {
   if (std::holds_alternative<RecordedRounds>(request.law)) {
-    if (known.correlation || known.auc)
-      throw ConfigError(path, "confidences are recorded with the rounds: leave out correlation and auc");
+    if (known.correlation)
+      throw ConfigError(path + "/correlation", "confidences are recorded with the rounds: leave it out");
     return std::nullopt;
   }
-  if (known.correlation.has_value() == known.auc.has_value()) {
-    throw ConfigError(
-        path, "give one of correlation and auc: how much the draft knows of the acceptance of its tokens");
-  }
-  const std::vector<double> rates = position_rates(request.law, request.gamma);
-  if (known.correlation) return ConfidenceLaw(*known.correlation, rates);
-  const double first = rates.empty() ? 0 : rates.front();
-  if (!(first > 0 && first < 1)) {
-    throw ConfigError(path + "/auc", "the first drafted token is accepted at rate {}: give correlation",
-                      first);
-  }
-  return ConfidenceLaw(correlation_of_auc(*known.auc, first), rates);
+  if (!known.correlation)
+    throw ConfigError(path + "/correlation",
+                      "missing: how much the draft knows of the acceptance of its tokens");
+  return ConfidenceLaw(*known.correlation, position_rates(request.law, request.gamma));
 }
 
 StepPolicyKind adaptive_verification() {
@@ -105,8 +83,6 @@ StepPolicyKind adaptive_verification() {
       {field(
            "correlation", &K::correlation, number(0, 1),
            "Correlation of a confidence with the acceptance of its token, given that those before it are accepted."),
-       field("auc", &K::auc, number(0.5, 1),
-             "Instead: how often a confidence of an accepted first token is above that of a rejected one."),
        field(
            "waits", &K::waits, boolean(),
            "The budget follows the confidences of this step, for which the host waits; otherwise those of the step before."),
@@ -132,7 +108,6 @@ Family<StepPolicyKind>& step_policy_family() {
                            [](const Asked& asked) { return FixedGamma{asked.gamma}; }));
         all.add(gamma_table());
         all.add(sglang_slots());
-        all.add(one_way_gate());
         all.add(plain_kind(
             "goodput",
             "Drafts up to \"gamma\" tokens and maximises the expected tokens per millisecond, with alpha as observed.",

@@ -141,7 +141,7 @@ std::optional<std::string> axis_of(const Result& result) {
   return axis;
 }
 
-/// Returns a cell's settings besides the axis, such as "policy gate".
+/// Returns a cell's settings besides the axis, such as "policy sglang".
 std::string series_name(const CellResult& cell, const std::vector<std::string>& paths,
                         const std::string& axis) {
   std::string name;

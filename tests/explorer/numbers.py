@@ -370,7 +370,6 @@ def your_recordings():
         for name in ("tokens_per_target_step", "speedup"):
             same(f"{what}: {name}", ours[name], theirs[name], tolerance)
         same(f"{what}: positions", ours["position_conditional"], [at["conditional"] for at in theirs["positions"]], tolerance)
-        same(f"{what}: policies", ours["policy_speedups"], [policy["speedup"] for policy in theirs["policies"]], tolerance)
         same(f"{what}: tasks", ours["task_alphas"], [task["alpha"]["value"] for task in theirs.get("tasks", [])])
         same(f"{what}: warnings", ours["advice"], theirs["warnings"])
         if "best_speedup" in theirs:

@@ -83,11 +83,9 @@ def test_plans(tmp_path):
         (f"compare {log} {log} --power .9", dict(compare=(log, log), power=0.9)),
         (f"sweep {table} --fields rate=speed --other .5,.9", dict(sweep=table, fields={"rate": "speed"}, other=[0.5, 0.9])),
         ("alpha .75 --c .02", dict(alpha=0.75, c=0.02)),
-        ("alpha .75 --alpha-se .01 --c .02 --gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, gamma=5)),
+        ("alpha .75 --alpha-se .01 --c .02 --max-gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, max_gamma=5)),
         ("alpha .511 --of-drafted 3 --c .02", dict(alpha=0.511, of_drafted=3, c=0.02)),
         (f"log {log} --c .05", dict(log=log, c=0.05)),
-        ("tree .62,.14,.06 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --batch 16 --max-levels 6",
-         dict(tree=[0.62, 0.14, 0.06], target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4, batch=16, max_levels=6)),
         ("alpha .75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4",
          dict(alpha=0.75, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4)),
     ):

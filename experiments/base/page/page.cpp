@@ -171,8 +171,7 @@ void write_figure(Out out, const Drawing& figure) {
   }
   fmt::format_to(
       out,
-      "<div class=\"tools\"><button type=\"button\" data-get=\"svg\">Figure as SVG</button><button "
-      "type=\"button\" data-get=\"csv\">Its data as CSV</button></div></figcaption></figure>\n");
+      "<div class=\"tools\"><button type=\"button\">Its data as CSV</button></div></figcaption></figure>\n");
 }
 
 void write_span(Out out, const TextSpan& span) {

@@ -121,37 +121,6 @@ function cellAt(data, x, y) {
   const column = within(data.cells.px, x), row = within(data.cells.py, y);
   return column < 0 || row < 0 ? null : { row, column };
 }
-// Returns a figure as an SVG of its own, with the legend below and without what is switched off.
-function drawing(figure) {
-  const svg = figure.querySelector(".plot svg"), view = svg.viewBox.baseVal;
-  const copy = svg.cloneNode(true), add = (parent, name, attributes, text = "") => {
-    const element = document.createElementNS(svg.namespaceURI, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.textContent = text;
-    parent.append(element);
-    return element;
-  };
-  for (const gone of copy.querySelectorAll(".cursor, .off")) gone.remove();
-  let x = 8, y = view.height + 4;
-  for (const entry of figure.querySelectorAll('.legend button[aria-pressed="true"]')) {
-    const width = 44 + 8.2 * entry.textContent.length;
-    if (x > 8 && x + width > view.width) x = 8, y += 20;
-    const key = add(copy, "g", { transform: `translate(${x},${y})`, color: entry.dataset.colour, fill: entry.dataset.colour });
-    key.append(...[...entry.querySelector("svg").cloneNode(true).childNodes]);
-    add(copy, "text", { x: x + 30, y: y + 12 }, entry.textContent);
-    x += width;
-  }
-  const height = y + 26;
-  const ground = add(copy, "rect", { width: view.width, height, fill: "#ffffff" });
-  copy.prepend(ground);
-  copy.setAttribute("viewBox", `0 0 ${view.width} ${height}`);
-  copy.setAttribute("width", view.width);
-  copy.setAttribute("height", height);
-  copy.setAttribute("font-family", "sans-serif");
-  copy.setAttribute("font-size", 14);
-  copy.setAttribute("fill", "#1b1b1b");
-  return new XMLSerializer().serializeToString(copy) + "\n";
-}
 // Returns the rows of a figure's CSV.
 function numbers(data) {
   if (data.cells) {
@@ -257,7 +226,6 @@ function interactive(figure) {
       leave();
     });
   }
-  figure.querySelector("[data-get=svg]").addEventListener("click", () => save(figure.id + ".svg", "image/svg+xml", drawing(figure)));
-  figure.querySelector("[data-get=csv]").addEventListener("click", () => save(figure.id + ".csv", "text/csv", csvText(numbers(data))));
+  figure.querySelector(".tools button").addEventListener("click", () => save(figure.id + ".csv", "text/csv", csvText(numbers(data))));
 }
 for (const figure of document.querySelectorAll("figure.drawing")) interactive(figure);

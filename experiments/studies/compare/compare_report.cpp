@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -239,31 +238,6 @@ Table gammas_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Returns a table with three estimates of the acceptance rate.
-Table estimators_table(const Result& result, const std::string& id) {
-  Table table{
-      id,
-      "α by three estimators",
-      {"task", "drafter", "overlap", "recorded", "examined", "intervals meet"},
-      {},
-      "Over text that the target generates: mean overlap of its rows and the draft's, and mean of min(1, q/p) over its tokens, which is all that a recording holds. Examined: accepted / examined tokens when decoding at the best γ, whose rounds visit other contexts."};
-  table.folded = true;
-  for (const auto& [index, cell, own] : compared_cells(result)) {
-    std::vector<Cell>& row = table.rows.emplace_back(head(cell));
-    double highest_low = -std::numeric_limits<double>::infinity();
-    double lowest_high = std::numeric_limits<double>::infinity();
-    for (const auto& one : {value_of(cell.simulated, Metric::alpha_overlap), own.alpha_recorded,
-                            value_of(cell.simulated, Metric::alpha_examined)}) {
-      row.push_back(interval_or_none(one));
-      if (!one || !one->judges()) continue;
-      highest_low = std::max(highest_low, one->low);
-      lowest_high = std::min(lowest_high, one->high);
-    }
-    row.push_back(text_cell(highest_low <= lowest_high ? "yes" : "no"));
-  }
-  return table;
-}
-
 std::vector<Table> compare_tables(const Result& result, const Timings&, const std::string& id) {
   std::vector<Table> tables{drafters_table(result, id + "-table")};
   if (compared_cells(result).empty()) {
@@ -272,7 +246,6 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
   }
   if (!policy_names(result).empty()) tables.push_back(policies_table(result, id + "-policies"));
   tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.push_back(estimators_table(result, id + "-alpha"));
   tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
                         interval_note(result) + kinds_of_text(result) + reasons(result);
   return tables;

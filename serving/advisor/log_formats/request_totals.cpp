@@ -1,6 +1,6 @@
-// Reads totals of requests: drafted, accepted and emitted tokens, as llama-server, TensorRT-LLM, LM Studio
-// and ExLlama write them. A request is many rounds, so their number follows from the emitted tokens and
-// --drafted. mlx-vlm writes llama-server's keys, and draft_rounds.
+// Reads totals of requests: drafted, accepted and emitted tokens, as llama-server, TensorRT-LLM and LM Studio
+// write them. A request is many rounds, so their number follows from the emitted tokens and --drafted.
+// mlx-vlm writes llama-server's keys, and draft_rounds.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,28 +11,25 @@ namespace speclab {
 
 namespace {
 
-/// The keys of one server; null for counts that it does not write.
+/// The keys of one server.
 struct TotalsKeys {
   const char* accepted;
   const char* drafted;
-  const char* rejected;  ///< drafted tokens that were not accepted, if it writes no drafted tokens
-  const char* emitted;   ///< else the usage of the response
+  const char* emitted;  ///< null: the usage of the response has it
 };
 
-constexpr TotalsKeys llama_keys{"draft_n_accepted", "draft_n", nullptr, "predicted_n"};
-constexpr TotalsKeys tensorrt_keys{"total_accepted_draft_tokens", "total_draft_tokens", nullptr, nullptr};
-constexpr TotalsKeys lm_studio_keys{"acceptedDraftTokensCount", "totalDraftTokensCount", nullptr,
+constexpr TotalsKeys llama_keys{"draft_n_accepted", "draft_n", "predicted_n"};
+constexpr TotalsKeys tensorrt_keys{"total_accepted_draft_tokens", "total_draft_tokens", nullptr};
+constexpr TotalsKeys lm_studio_keys{"acceptedDraftTokensCount", "totalDraftTokensCount",
                                     "predictedTokensCount"};
-constexpr TotalsKeys lm_studio_rest_keys{"accepted_draft_tokens_count", "total_draft_tokens_count", nullptr,
+constexpr TotalsKeys lm_studio_rest_keys{"accepted_draft_tokens_count", "total_draft_tokens_count",
                                          "predicted_tokens_count"};
-constexpr TotalsKeys exllama_keys{"accepted_draft_tokens", nullptr, "rejected_draft_tokens", "new_tokens"};
 constexpr const char* rounds_key = "draft_rounds";
 
 void add_request(ModelLog& log, const JsonRecord& record, const TotalsKeys& keys, const LogSource& source) {
   const JsonPlace& place = record.place;
   const std::uint64_t accepted = count_in(place.at(keys.accepted));
-  const std::uint64_t drafted = keys.drafted != nullptr ? count_in(place.at(keys.drafted))
-                                                        : accepted + count_in(place.at(keys.rejected));
+  const std::uint64_t drafted = count_in(place.at(keys.drafted));
   if (drafted == 0) return;
   const std::uint64_t emitted = keys.emitted != nullptr && place.has(keys.emitted)
                                     ? count_in(place.at(keys.emitted))
@@ -57,9 +54,7 @@ void add_request(ModelLog& log, const JsonRecord& record, const TotalsKeys& keys
 }
 
 /// A record lacks one of its keys only if it is broken.
-RecordKeys totals_keys(const TotalsKeys& keys) {
-  return {keys.accepted, keys.drafted != nullptr ? keys.drafted : keys.rejected};
-}
+RecordKeys totals_keys(const TotalsKeys& keys) { return {keys.accepted, keys.drafted}; }
 
 template <const TotalsKeys& keys>
 bool is_request_totals(const LogSource& source) {
@@ -124,16 +119,6 @@ LogFormat lm_studio_rest_log_format() {
       "https://lmstudio.ai/docs/app/api/endpoints/rest",
       is_request_totals<lm_studio_rest_keys>,
       read_request_totals<lm_studio_rest_keys>};
-}
-
-LogFormat exllama_log_format() {
-  return {"exllama",
-          "ExLlama, tabbyAPI",
-          "Last results of the generator's jobs, written as JSON; need --drafted.",
-          "{\"new_tokens\": 61, \"accepted_draft_tokens\": 40, \"rejected_draft_tokens\": 55}\n",
-          "https://github.com/turboderp-org/exllamav3",
-          is_request_totals<exllama_keys>,
-          read_request_totals<exllama_keys>};
 }
 
 }  // namespace speclab

@@ -55,7 +55,7 @@ class SglangDrafts {
       const std::uint64_t nodes = nodes_.value_or(0);
       const auto drafted = static_cast<double>(nodes) - 1;
       throw UsageError(
-          "{}: speculative_eagle_topk is {}: the server verified trees, whose acceptance is not that of one draft a position. It emitted {:.4g} tokens a run{}; run it with a top-k of 1, or give plan tree the acceptance of each rank",
+          "{}: speculative_eagle_topk is {}: the server verified trees, whose acceptance is not that of one draft a position. It emitted {:.4g} tokens a run{}; run it with a top-k of 1",
           source.name(), *branches_, emitted,
           nodes > 1 ? fmt::format(", accepted / drafted {:.4f}, emitted / verified {:.4f}",
                                   (emitted - 1) / drafted, emitted / static_cast<double>(nodes))

@@ -1,6 +1,5 @@
 // Reads vLLM's lines "SpecDecoding metrics: Mean acceptance length: 2.50, ...", each about the interval since
-// the line before; early versions of the V1 engine print only totals. The V0 engine's lines "Speculative
-// metrics: ..." count since the server's start.
+// the line before; early versions of the V1 engine print only totals.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +10,6 @@ namespace speclab {
 namespace {
 
 constexpr std::string_view vllm_marker = "SpecDecoding metrics:";
-constexpr std::string_view vllm_v0_marker = "Speculative metrics:";
 constexpr std::string_view vllm_rates = "Per-position acceptance rate:";
 
 /// Warns of a count in the line that is not read.
@@ -97,46 +95,6 @@ ModelLogs read_vllm_log(const LogSource& source) {
   return {{"", log}};
 }
 
-/// Totals of the V0 engine. Its accepted tokens are not read: they include those after a rejection, which are
-/// not emitted.
-struct EmittedTotals {
-  std::string where;
-  std::uint64_t rounds = 0;
-  std::uint64_t drafted = 0;
-  std::uint64_t emitted = 0;
-};
-
-void add_emitted(ModelLog& log, const EmittedTotals& totals) {
-  log.add_sums(totals.where, totals.rounds, totals.drafted,
-               accepted_of(totals.where, totals.emitted, totals.rounds));
-}
-
-ModelLogs read_vllm_v0_log(const LogSource& source) {
-  ModelLog log;
-  EmittedTotals last;
-  for (const TextLine& line : source.lines()) {
-    if (line.text.find(vllm_v0_marker) == std::string::npos) continue;
-    const std::uint64_t drafted = count_after(line, "Number of draft tokens:");
-    const std::uint64_t emitted = count_after(line, "Number of emitted tokens:");
-    // The first V1 engine wrote such lines about intervals, and accepted tokens without those after a
-    // rejection.
-    if (line.text.find("System efficiency: nan") != std::string::npos) {
-      const std::uint64_t accepted = count_after(line, "Number of accepted tokens:");
-      log.add_sums(line.where, runs_of(emitted, accepted, 0), drafted, accepted);
-      continue;
-    }
-    const std::uint64_t gamma = count_after(line, "Number of speculative tokens:");
-    if (gamma == 0 || drafted % gamma != 0)
-      refuse_line(line, "{} draft tokens are no whole number of rounds of {}", drafted, gamma);
-    const EmittedTotals now{line.where, drafted / gamma, drafted, emitted};
-    // Totals fall only when the server restarts.
-    if (now.drafted < last.drafted) add_emitted(log, last);
-    last = now;
-  }
-  add_emitted(log, last);
-  return {{"", log}};
-}
-
 }  // namespace
 
 LogFormat vllm_log_log_format() {
@@ -149,20 +107,6 @@ LogFormat vllm_log_log_format() {
       "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
       [](const LogSource& source) { return source.has(vllm_marker); },
       read_vllm_log};
-}
-
-LogFormat vllm_v0_log_log_format() {
-  return {
-      "vllm_v0_log",
-      "vLLM",
-      "The last line \"Speculative metrics: ...\" of a log of the V0 engine; its acceptance rate also counts "
-      "tokens after a rejection, so only emitted tokens are read.",
-      "INFO 01-05 08:00:00 metrics.py:455] Speculative metrics: Draft acceptance rate: 0.700, System "
-      "efficiency: 0.600, Number of speculative tokens: 3, Number of accepted tokens: 210, Number of draft tokens: 300, "
-      "Number of emitted tokens: 240.\n",
-      "https://github.com/vllm-project/vllm/blob/v0.6.0/vllm/spec_decode/metrics.py",
-      [](const LogSource& source) { return source.has(vllm_v0_marker); },
-      read_vllm_v0_log};
 }
 
 }  // namespace speclab

@@ -190,18 +190,6 @@ TEST_CASE("devices in parallel share the work and pay for all-reduces") {
   CHECK(peak_flops(machine) == 8e12);
 }
 
-TEST_CASE("energy: 32 pJ a byte and the board's power over its peak a FLOP") {
-  const Machine machine = bare(1e12, 1e6);
-  CHECK(energy(machine, {.flops = 1e12, .bytes = 0}) == doctest::Approx(100));
-  CHECK(energy(machine, {.flops = 0, .bytes = 1e12}) == doctest::Approx(32));
-  const RooflineCost cost{machine, tiny()};
-  const TokenWork plain = work_per_token(cost, cost, 0, 1, {2, 5});
-  CHECK(plain.bytes == doctest::Approx(1232.0 / 2));
-  const TokenWork speculative = work_per_token(cost, cost, 2, 2.5, {2, 5});
-  const double verifying = work(tiny(), {3, 2, 5}, {}).bytes;
-  CHECK(speculative.bytes == doctest::Approx((verifying + 2 * 1232) / 5));
-}
-
 TEST_CASE("a plain token of Llama-3.1-8B on an H100 reads 15 GB: memory-bound, some 6 ms") {
   const Machine machine = h100();
   const Transformer model = llama_8b();

@@ -27,7 +27,6 @@ inline Machine bare(double flops, double bandwidth) {
   machine.device.bandwidth = bandwidth;
   machine.device.memory = 1e4;
   machine.device.link = 1e9;
-  machine.device.power = 100;
   machine.bandwidth_efficiency = 1;
   machine.flops_efficiency = 1;
   machine.run_overhead = 0;
@@ -38,7 +37,7 @@ inline Machine bare(double flops, double bandwidth) {
 
 inline Machine h100(int devices = 1) {
   Machine machine;
-  machine.device = {"h100-sxm", 989.4e12, 1978.9e12, 0, 3350e9, 80e9, 450e9, 700, ""};
+  machine.device = {"h100-sxm", 989.4e12, 1978.9e12, 0, 3350e9, 80e9, 450e9, ""};
   machine.devices = devices;
   return machine;
 }

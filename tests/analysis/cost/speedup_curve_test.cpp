@@ -126,3 +126,12 @@ TEST_CASE("a curve by positions follows what was counted, no further") {
   // The outcomes are none .1, one .18, two .36, three .36.
   CHECK(bounds.drafting_paid == doctest::Approx(2.98 / (1 + 0.1 * 1.98)));
 }
+
+TEST_CASE("speeds near the best") {
+  const double speeds[] = {1, 1.8, 1.97, 2, 1.99, 1.5, 1.995};
+  CHECK(near_best(speeds, 0.02).low == 2);
+  CHECK(near_best(speeds, 0.02).high == 4);
+  CHECK(near_best(speeds, 0).low == 3);
+  CHECK(near_best(speeds, 0).high == 3);
+  CHECK(near_best(speeds, 0.6).low == 0);
+}

@@ -13,7 +13,6 @@
 
 #include "analysis/exact/rational.hpp"
 #include "analysis/exact/round_distribution.hpp"
-#include "analysis/recorded/policy_bounds.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/token.hpp"
@@ -189,7 +188,6 @@ TEST_CASE("all gammas at once are the definition, for sequences of any length") 
     const auto all = expected_rounds(recording, sequence_stretches(recording), most, rule);
     const std::vector<double> keep = keep_probabilities(recording);
     for (std::size_t gamma = 1; gamma <= most; ++gamma) {
-      double accepted = 0;
       for (std::size_t s = 0; s < texts.size(); ++s) {
         const std::size_t first = recording.sequences[s].first;
         const auto token =
@@ -201,12 +199,7 @@ TEST_CASE("all gammas at once are the definition, for sequences of any length") 
                                                         : round_starts<double>(texts[s].size(), gamma, block);
         const double rounds = std::accumulate(starts.begin(), starts.end(), 0.0);
         CHECK(all[gamma - 1].rounds[s] == doctest::Approx(rounds).epsilon(1e-12));
-        accepted += all[gamma - 1].kept[s];
-        // Every token is kept, or ends a round; the last round may end because the text does.
-        CHECK(static_cast<double>(texts[s].size()) - all[gamma - 1].kept[s] <= rounds + 1e-9);
-        CHECK(static_cast<double>(texts[s].size()) - all[gamma - 1].kept[s] >= rounds - 1 - 1e-9);
       }
-      CHECK(accepted <= static_cast<double>(recording.size()));
     }
   }
 }
@@ -283,18 +276,4 @@ TEST_CASE("acceptance of a position, given those before, is of the rounds that h
   CHECK(positions[1].all == doctest::Approx(2.0 / 4));
   CHECK(positions[1].given_before == doctest::Approx(1));
   CHECK(positions[0].given_before == positions[0].all);
-}
-
-TEST_CASE("policies: a fixed one is its gamma, and none beats the bounds") {
-  const Recording recording = recorded({some_text(300, 3), some_text(77, 4)});
-  const double c = 0.1;
-  const auto all = expected_rounds(recording, sequence_stretches(recording), 8);
-  const double least = min_time_knowing_text(recording, 8, c);
-  const PolicyWork oracle = oracle_work(all[7]);
-  const double oracle_time = oracle.rounds + c * oracle.drafted;
-  CHECK(oracle_time < least);
-  for (std::size_t gamma = 1; gamma <= 8; ++gamma) {
-    const double rounds = all[gamma - 1].rounds[0] + all[gamma - 1].rounds[1];
-    CHECK(least <= rounds * (1 + c * static_cast<double>(gamma)));
-  }
 }

@@ -114,7 +114,7 @@ assert 'convert' in text and '--recording' in text and '--shard' in text" j
 for words in "plan " "plan al" "plan alpha --ga" "ben" "check --s" "bench ke"; do
   bash -c 'source out; read -ra COMP_WORDS <<<"speclab $1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _speclab; echo "$1:${COMPREPLY[*]}"' - "$words"
 done >completed
-says completed "plan :alpha log recording measure load tree compare sweep list"
+says completed "plan :alpha log recording measure load compare sweep list"
 says completed "plan al:alpha"
 says completed "plan alpha --ga:--gamma"
 says completed "ben:bench"

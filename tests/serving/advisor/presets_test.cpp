@@ -75,7 +75,6 @@ TEST_CASE("devices are whole, and their rates in order") {
     // FLOP per byte at which 16-bit arithmetic and memory balance.
     CHECK(one.flops_16bit / one.bandwidth > 25);
     CHECK(one.flops_16bit / one.bandwidth < 500);
-    CHECK(one.power > 0);
     CHECK(one.link > 0);
   }
   for (const char* name : {"b200", "b300", "gb200", "mi325x", "mi355x", "h20", "rtx-3090", "rtx-4090",
@@ -90,7 +89,7 @@ TEST_CASE("a device of one's own is a file in the form of the table") {
     return device_named(file, "/device");
   };
   const Device own = with(R"({"name": "own", "tflops_16bit": 100, "gb_per_s": 1000, "gb": 64,
-    "link_gb_per_s": 50, "watts": 300})");
+    "link_gb_per_s": 50})");
   CHECK(own.flops_16bit == 100e12);
   CHECK(own.bandwidth == 1e12);
   CHECK(own.memory == 64e9);
@@ -101,7 +100,7 @@ TEST_CASE("a device of one's own is a file in the form of the table") {
   CHECK(peak_flops(machine) == 100e12);
   CHECK_THROWS_AS(with(R"({"name": "own", "tflops_16bit": 100})"), ConfigError);
   CHECK_THROWS_AS(with(R"({"name": "own", "tflops_16bit": 100, "gb_per_s": 1000, "gb": 64,
-    "link_gb_per_s": 50, "watts": 300, "gbs": 1})"),
+    "link_gb_per_s": 50, "gbs": 1})"),
                   ConfigError);
   std::filesystem::remove(file);
 }

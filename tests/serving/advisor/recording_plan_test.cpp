@@ -55,13 +55,9 @@ TEST_CASE("short sequences: the plan says what texts without an end would give")
   CHECK(whole.find("in texts without an end") == std::string::npos);
 }
 
-TEST_CASE("a text of the column's law fits, with bounds in their order") {
+TEST_CASE("a text of the column's law fits") {
   const RecordingPlan plan = plan_of(recorded_chain(target, target, draft, 20, 500, 3));
   CHECK(fits(plan));
-  REQUIRE(plan.policies.size() == 3);
-  const double text = plan.policies[1].speedup;
-  CHECK(plan.policies[0].speedup <= text);
-  CHECK(text <= plan.policies[2].speedup);
   CHECK(*plan.alpha_low < plan.alpha);
   CHECK(plan.positions.size() == static_cast<std::size_t>(*plan.optimal_gamma));
   CHECK(plan.sequence_findings.size() == 20);
@@ -146,13 +142,6 @@ TEST_CASE("wrong use 3: columns by depth are used by depth, and no γ beyond the
   heads.draft.resize(1);
   // Applying the first depth's column at every depth gives too many tokens.
   CHECK(plan_of(heads).tokens_per_target_step[1] > plan.tokens_per_target_step[1] + 0.1);
-}
-
-TEST_CASE("wrong use 4: policies that look at rejected tokens are no part of a plan, which says so") {
-  const std::string text =
-      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3))));
-  CHECK(text.find("need the rejected tokens") != std::string::npos);
-  CHECK(text.find("confidence") != std::string::npos);
 }
 
 TEST_CASE("tasks have their own acceptance") {

@@ -78,7 +78,7 @@ std::string unread(const std::string& text, const LogOptions& options = {}) {
 
 }  // namespace
 
-TEST_CASE("logs of six servers by position give the alpha of the rounds that they are about") {
+TEST_CASE("logs of five servers by position give the alpha of the rounds that they are about") {
   const TrueRounds truth = true_rounds();
   REQUIRE(truth.rounds == 600);
   struct Case {
@@ -99,7 +99,6 @@ TEST_CASE("logs of six servers by position give the alpha of the rounds that the
                                 {"tensorrt_iterations.json.gz", "tensorrt_iterations", {}, false},
                                 {"llama_requests.log", "llama_server_log", {}, false},
                                 {"llama_statistics.log", "llama_server_log", {}, true},
-                                {"tgi.prom", "tgi_metrics", {}, false},
                                 {"spec_bench.jsonl", "spec_bench", {.drafted = 4}, true},
                                 {"own.csv", "named_fields", fields, true}};
   for (const Case& one : cases) {
@@ -131,8 +130,7 @@ TEST_CASE("logs of sums and means give the alpha of their mean length") {
   };
   const std::vector<Case> cases{{"sglang.log", "sglang_log", .002, 0},
                                 {"sglang.prom", "sglang_metrics", 2e-6, 600},
-                                {"mlx_responses.jsonl", "llama_server_response", 2e-6, 600},
-                                {"llama_speculative.txt", "llama_speculative", 2e-6, 600}};
+                                {"mlx_responses.jsonl", "llama_server_response", 2e-6, 600}};
   for (const Case& one : cases) {
     CAPTURE(one.file);
     const AcceptanceFile log = read_acceptance(log_named(one.file));

@@ -13,8 +13,6 @@ says out "num_assistant_tokens = 9"
 expect 0 plan alpha 0.75 --alpha-se 0.02 --c 0.02 --json
 python "speedup = data['best']['speedup']
 assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
-expect 0 plan alpha 0.75 --c 0.02 --gamma 5
-says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
 # vLLM's log lines about rounds of three tokens give alpha by its definition, and the plan of that alpha.
 expect 0 plan alpha 0.511 --of-drafted 3 --alpha-se 0.01 --c 0.02 --json
 cp out of_drafted
@@ -39,8 +37,7 @@ says err "--of-drafted 0: expected a number from 1 to 1000"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
 expect 0 plan alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
 python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'].startswith('roofline (assumed: 80% of the bandwidth, 70% of the FLOP/s, 100 µs a run, 5 µs a layer, 10 µs an all-reduce)')
-assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8
-assert data['device']['joules_per_token']['plain'] > data['device']['joules_per_token']['speculative']" out
+assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8" out
 expect 0 plan alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
 says out "prompt_lookup_max"
 printf 'drafted,accepted\n' >log.csv
@@ -86,13 +83,11 @@ assert data['costs']['from'] == 'measured times, at batch 1 only'
 assert data['best']['gamma'] == 4 and 'longest draft whose times are measured' in data['best']['reason']
 tokens, ms = sum(.8 ** i for i in range(5)), 24 + 4 * 1
 assert abs(data['best']['speedup']['value'] - 20 * tokens / ms) < 1e-9 and data['bounds']['longest_draft'] == 4" out
-for option in "--batch 2" "--gamma 5" "--context 4096" "--max-batch 2"; do
+for option in "--batch 2" "--context 4096" "--max-batch 2"; do
   # shellcheck disable=SC2086
   expect 2 plan alpha 0.8 "${one[@]}" $option
   says err "measured"
 done
-expect 2 plan tree .6,.1 "${one[@]}"
-says err "a tree's draft runs over several"
 printf '1,1,20\n' >alone.csv
 expect 2 plan alpha 0.8 --target-times alone.csv --draft-times one_draft.csv
 says err "runs over one token alone are measured"
@@ -106,24 +101,6 @@ says out "up to 16, the largest measured"
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"
-expect 0 plan tree .6,.15,.05 --c 0.1 --max-nodes 12 --method eagle3
-says out "12 drafted tokens"
-says out "--speculative-num-draft-tokens 13"
-says out "max_total_draft_tokens=12"
-says err "--max-nodes"
-expect 0 plan tree .6 --c 0.1 --json
-cp out tree_of_one
-expect 0 plan alpha .6 --c 0.1 --json
-python "import json
-tree = json.load(open('tree_of_one'))['best']
-assert tree['nodes'] == tree['chain_gamma'] == data['best']['gamma'], tree
-assert abs(tree['speedup'] - data['best']['speedup']['value']) < 1e-9" out
-expect 2 plan tree .2,.6 --c 0.1
-says err "shares .2,.6: 0.6 is above the share before it, 0.2"
-expect 2 plan tree .6,.6 --c 0.1
-says err "shares .6,.6: shares add up to 1.2"
-expect 2 plan tree .6,x --c 0.1
-says err 'shares .6,x: "x"; expected shares such as 0.6,0.2,0.1'
 expect 0 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h200 --devices 2
 says out "largest batch"
 says out '"model": "meta-llama/Llama-3'
@@ -281,7 +258,7 @@ says out "By task"
 says out "prose"
 
 # The help of each way has fewer than 67 lines, and names no option that only another way has.
-for way in alpha log recording measure load tree compare sweep list; do
+for way in alpha log recording measure load compare sweep list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
@@ -359,8 +336,8 @@ planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 
 assert planned == json.load(open('server/result.json'))['cells'][0]['serving']['numbers'] and len(planned) > 20" plan.json
 expect 0 "${load[@]}" --set serving.policy='{"kind": "adaptive", "correlation": 0.6}'
 says out "adaptive"
-expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
-says out "gate"
+expect 0 "${load[@]}" --set serving.policy.kind=clairvoyant --set serving.engine.wake_ms=2
+says out "clairvoyant"
 expect 2 "${load[@]}" --set serving.percentile=150
 says err "/serving/percentile: 150"
 expect 2 "${load[@]}" --set serving.engine.wake=2
@@ -370,7 +347,7 @@ says err "--devices: 0"
 
 # Options that the given costs or acceptance do not depend on are refused by name, by every way.
 printf 'drafted,accepted\n4,2\n4,4\n4,1\n' >rounds.csv
-for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2"; do
+for way in "alpha 0.75" "log rounds.csv" "recording coins.csv"; do
   for option in "dtype fp8" "devices 2" "bandwidth-efficiency 0.5" "flops-efficiency 0.5" "run-overhead-us 9" "layer-overhead-us 9" "reduce-latency-us 9" "routing-exponent 0.5"; do
     expect 2 plan $way --c 0.1 --$option
     says err "--target: missing"
@@ -380,8 +357,8 @@ for way in "alpha 0.75" "log rounds.csv" "recording coins.csv" "tree .6,.2"; do
     says err "--${option% *}: c says nothing of batches, contexts and memory"
   done
 done
-for way in "alpha 0.75" "log rounds.csv" "tree .6,.2"; do
-  expect $([[ $way == tree* ]] && echo 0 || echo 2) plan $way --c 0.1 --max-batch 9
+for way in "alpha 0.75" "log rounds.csv"; do
+  expect 2 plan $way --c 0.1 --max-batch 9
   expect 2 plan $way --c 0.1 --target llama-3.1-70b --device h100-sxm --devices 4 --draft-devices 2
   says err "--draft-devices: no draft model is given"
   expect 2 plan $way --target-times turned.csv --draft-times draft.csv --memory-share 0.5
@@ -393,8 +370,6 @@ expect 2 plan measure "$source_dir/configs/neural_pair.json" --prompt Once
 says err "--prompt: the config has its own"
 expect 2 plan measure --target a.gguf --draft b.gguf --set gamma=3
 says err "--set: it changes a CONFIG.json"
-expect 2 plan tree .6,.2 --c 0.1 --confidence 0.9
-says err "confidence"
 expect 2 "${load[@]}" --set serving.burst_seconds=3
 says err "/serving/burst_seconds: there are no bursts"
 expect 2 plan load --of-drafted 3 --set serving.acceptance='{"kind": "rate", "rate": 0.7}' "${on_device[@]}"
@@ -444,9 +419,6 @@ expect 0 plan alpha 0.8 $block
 says out "tokens in one run, roofline"
 says out "ms to draft, in one run"
 says out "This is the most that the drafter can draft."
-expect 2 plan alpha 0.8 $block --gamma 16
-says err "--gamma 16: block.json drafts"
-says err "at most 15 tokens per round"
 expect 2 plan alpha 0.8 $block --method eagle3
 says err "is a DFlash head; leave the method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
@@ -469,8 +441,9 @@ says err "is a model of its own; give the config.json of the head"
 echo '{"medusa_num_heads": 5, "medusa_num_layers": 1, "base_model_name_or_path": "lmsys/vicuna-7b-v1.3"}' >heads.json
 expect 0 plan alpha 0.6 --target llama-2-7b --draft heads.json --device h100-sxm --json
 python "assert data['best']['gamma'] <= 5 and abs(data['device']['memory']['draft_weights'] - 2 * 5 * 147849216) < 1" out
-expect 0 plan alpha 0.8 --c 0.2 --method medusa --gamma 4 --json
-python "assert abs(data['asked']['speedup']['value'] - (1 - 0.8 ** 5) / 0.2 / 1.2) < 1e-9" out
+expect 0 plan alpha 0.8 --c 0.2 --method medusa --json
+python "four = next(row for row in data['gammas'] if row['gamma'] == 4)
+assert abs(four['speedup']['value'] - (1 - 0.8 ** 5) / 0.2 / 1.2) < 1e-9" out
 
 # The target's own modules draft.
 echo '{"model_type": "glm4_moe", "num_hidden_layers": 92, "hidden_size": 5120, "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536, "n_routed_experts": 160, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "vocab_size": 151552, "num_nextn_predict_layers": 1}' >glm.json

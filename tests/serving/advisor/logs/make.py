@@ -199,20 +199,6 @@ write(
     ),
 )
 write(
-    "llama_speculative.txt",
-    f"n_draft   = {gamma}\nn_predict = {sum(rounds) + len(rounds)}\nn_drafted = {gamma * len(rounds)}\nn_accept  = {sum(rounds)}\naccept    = {100 * sum(rounds) / gamma / len(rounds):.3f}%\n",
-)
-
-by_accepted = histogram(rounds)
-by_accepted[0] += len(requests)
-upto = [sum(by_accepted[: i + 1]) for i in range(gamma + 1)]
-write(
-    "tgi.prom",
-    f"# TYPE tgi_request_success counter\ntgi_request_success {len(requests)}\n# TYPE tgi_request_skipped_tokens histogram\n"
-    + "".join(f'tgi_request_skipped_tokens_bucket{{le="{i}"}} {count}\n' for i, count in enumerate(upto))
-    + f'tgi_request_skipped_tokens_bucket{{le="+Inf"}} {upto[-1]}\ntgi_request_skipped_tokens_sum {sum(rounds)}\ntgi_request_skipped_tokens_count {upto[-1]}\n',
-)
-write(
     "spec_bench.jsonl",
     lines(
         {"question_id": 81 + k, "model_id": "target-eagle", "choices": [{"index": 0, "turns": [], "decoding_steps": [len(part)], "new_tokens": [sum(part) + len(part)], "wall_time": [1.5], "accept_lengths": [accepted + 1 for accepted in part]}]}
