@@ -1,4 +1,4 @@
-// The sampling options of a config: a RequestLaw (core/distribution/request_law.hpp), read and checked.
+// The sampling options of a config: a RequestLaw (core/distribution/request_options.hpp), read and checked.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "core/distribution/request_law.hpp"
+#include "core/distribution/request_options.hpp"
 #include "experiments/base/format/fields.hpp"
-#include "sim/models/model.hpp"
 
 namespace speclab {
+
+class Model;
 
 /// Describes sampling options.
 const Typed<RequestLaw>& sampling_type();
