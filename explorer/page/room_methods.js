@@ -6,7 +6,7 @@ import { measuredTasks } from "./measured_tasks.js";
 
 let catalogue = null;
 
-const table = (caption, names, rows) => element("div", { class: "scroll" }, element("table", {}, element("caption", {}, caption),
+const table = (caption, names, rows) => element("div", { class: "scroll" }, element("table", { class: "texts" }, element("caption", {}, caption),
   element("tr", {}, ...names.map(name => element("th", { scope: "col" }, name))),
   ...rows.map(cells => element("tr", {}, ...cells.map(cell => element("td", {}, cell))))));
 
