@@ -1,6 +1,7 @@
 #include "sim/acceptance_stream.hpp"
 
 #include "core/stop.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/decode.hpp"
 
 namespace speclab {

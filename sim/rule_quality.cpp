@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/fast/fast_transport.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/decode.hpp"
 
 namespace speclab {

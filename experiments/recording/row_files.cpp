@@ -9,6 +9,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/log_probability.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {

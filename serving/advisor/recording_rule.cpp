@@ -7,6 +7,7 @@
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "serving/advisor/recording_plan.hpp"
+#include "sim/any_rule.hpp"
 
 namespace speclab {
 

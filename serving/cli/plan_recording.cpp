@@ -6,6 +6,7 @@
 #include "serving/advisor/recording_plan.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"
+#include "sim/any_rule.hpp"
 
 namespace speclab {
 

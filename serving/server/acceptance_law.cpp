@@ -84,7 +84,7 @@ RoundLaw position_law(std::span<const double> conditional, bool goes_on) {
   return law;
 }
 
-RequestLaw beta_law(double mean, double spread) {
+BetaLaw beta_law(double mean, double spread) {
   const double concentration = mean * (1 - mean) / (spread * spread) - 1;
   return {mean * concentration, (1 - mean) * concentration};
 }
@@ -124,7 +124,7 @@ AcceptanceDraws::AcceptanceDraws(AcceptanceLaw law, std::uint64_t seed) : law_(s
 
 RequestAcceptance AcceptanceDraws::begin(std::uint32_t request) const {
   RequestAcceptance own;
-  if (const auto* law = std::get_if<RequestLaw>(&law_)) {
+  if (const auto* law = std::get_if<BetaLaw>(&law_)) {
     const double u = open_unit(words_at(seed_, rate_slot, 0, request).first);
     own.log_rate = std::log(boost::math::ibeta_inv(law->a, law->b, u));
   } else if (const auto* classes = std::get_if<ClassLaw>(&law_)) {
@@ -156,7 +156,7 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
     return count;
   }
   const double u = open_unit(words_at(seed_, round_slot, round, request).first);
-  if (std::holds_alternative<RequestLaw>(law_)) {
+  if (std::holds_alternative<BetaLaw>(law_)) {
     const double count = std::log(u) / own.log_rate;  // accepts token j if u < rate^j
     return count >= gamma ? gamma : static_cast<std::uint32_t>(count);
   }
@@ -198,7 +198,7 @@ double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma) {
     for (const ClassLaw::Class& one : classes->classes) sum += one.share * mean_accepted(one.law, gamma);
     return sum;
   }
-  if (const auto* own = std::get_if<RequestLaw>(&law)) {
+  if (const auto* own = std::get_if<BetaLaw>(&law)) {
     double moment = 1;  // E[rate^j] = prod (a + i) / (a + b + i)
     for (std::uint32_t j = 0; j < gamma; ++j) sum += moment *= (own->a + j) / (own->a + own->b + j);
     return sum;

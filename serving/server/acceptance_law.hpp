@@ -19,7 +19,7 @@ struct RoundLaw {
 };
 
 /// Each request draws an acceptance rate from Beta(a, b), and accepts tokens independently at that rate.
-struct RequestLaw {
+struct BetaLaw {
   double a = 1;
   double b = 1;
 };
@@ -54,7 +54,7 @@ struct RecordedRounds {
   std::shared_ptr<const std::vector<Round>> rounds;
 };
 
-using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, ClassLaw, TextLaw, RecordedRounds>;
+using AcceptanceLaw = std::variant<RoundLaw, BetaLaw, ClassLaw, TextLaw, RecordedRounds>;
 
 /// Longest draft of any law.
 inline constexpr std::uint32_t longest_draft = 64;
@@ -65,7 +65,7 @@ RoundLaw iid_law(double alpha);
 /// nothing beyond the last position, or, with `goes_on`, at the last rate.
 RoundLaw position_law(std::span<const double> conditional, bool goes_on = false);
 /// Returns a law whose request rates have this mean and standard deviation; 0 < spread^2 < mean (1 - mean).
-RequestLaw beta_law(double mean, double spread);
+BetaLaw beta_law(double mean, double spread);
 /// Returns a law that accepts one of the two integers around `mean`: on average `mean` tokens, with the
 /// least variance (synthetic acceptance of vLLM, ATOM and aisimulate).
 RoundLaw least_variance_law(double mean);
@@ -80,7 +80,7 @@ RecordedRounds recorded_rounds(std::vector<RecordedRounds::Round> rounds);
 
 /// A request's acceptance state.
 struct RequestAcceptance {
-  double log_rate = 0;         ///< RequestLaw: the logarithm of the request's rate
+  double log_rate = 0;         ///< BetaLaw: the logarithm of the request's rate
   std::uint32_t position = 0;  ///< TextLaw: tokens emitted so far
   std::uint8_t state = 0;      ///< TextLaw: the state at that position; ClassLaw: the class
 };
@@ -106,7 +106,7 @@ class AcceptanceDraws {
   std::uint64_t seed_;
 };
 
-/// Returns the long-run mean of accepted tokens in rounds with `gamma` drafted tokens. RequestLaw and
+/// Returns the long-run mean of accepted tokens in rounds with `gamma` drafted tokens. BetaLaw and
 /// ClassLaw: over requests with equally many rounds, unlike requests with equally many output tokens.
 /// TextLaw: by the chain of states at which rounds start.
 double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma);

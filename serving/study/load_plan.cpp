@@ -71,7 +71,7 @@ std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& 
   if (known.name() != "rate") return known.kind->sentence;
   if (const auto* const rounds = std::get_if<RoundLaw>(&law))
     return fmt::format("{:.4g} for every token", rounds->survival.front());
-  const auto& [a, b] = std::get<RequestLaw>(law);
+  const auto& [a, b] = std::get<BetaLaw>(law);
   const double mean = a / (a + b);
   return fmt::format("{:.4g} on average, standard deviation {:.4g} between requests", mean,
                      std::sqrt(mean * (1 - mean) / (a + b + 1)));

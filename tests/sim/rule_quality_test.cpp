@@ -1,5 +1,6 @@
 #include "sim/rule_quality.hpp"
 
+#include "sim/any_rule.hpp"
 #include "sim/decode.hpp"
 
 #include <doctest/doctest.h>

@@ -47,7 +47,7 @@ TEST_CASE("laws have the means that are computed of them") {
       {least_variance_law(2.3), "least variance"},
       {constant_rate_law(2.3, 4), "constant rate"},
       {all_or_none_law(2, 4), "all or none"},
-      {RequestLaw{5, 2}, "by request"},
+      {BetaLaw{5, 2}, "by request"},
       {ClassLaw{{{.6, position_law(conditional, true)}, {.4, iid_law(.3)}}}, "by class"},
       {TextLaw{{.95, .4}, {.05, .2}}, "by text"},
   };

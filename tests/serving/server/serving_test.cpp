@@ -172,7 +172,7 @@ ServerOptions crowded() {
     return 1 + 0.02 * work.verified + 0.01 * work.prefilled + 0.2 * work.drafts;
   };
   options.policy = FixedGamma{3};
-  options.acceptance = RequestLaw{4, 2};
+  options.acceptance = BetaLaw{4, 2};
   return options;
 }
 const RequestStream crowd{BurstyArrivals{20, 400, 1, 0.2}, LogNormalLength{60, 1, 150},

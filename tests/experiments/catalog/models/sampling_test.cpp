@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/distribution/request_law.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
@@ -20,7 +21,7 @@ Model sampled(const std::string& json) {
   return with_sampling(table, read(sampling_type(), parse_json(json), "/sampling"), 2, "/sampling");
 }
 
-std::string error_of(const std::string& json) {
+std::string refusal_of(const std::string& json) {
   return config_error_of([&] { sampled(json); });
 }
 
@@ -41,14 +42,14 @@ TEST_CASE("sampling options are written as they are read") {
 }
 
 TEST_CASE("options that cannot be meant are refused by name") {
-  CHECK(error_of(R"({"repetition_penalty": 1.2})").find("/sampling/logit_offset: missing") == 0);
-  CHECK(error_of(R"({"min_tokens": 3})").find("need each other") != std::string::npos);
-  CHECK(error_of(R"({"banned": [3]})").find("/sampling/banned/0: 3 is outside the vocabulary") == 0);
-  CHECK(error_of(R"({"logit_bias": {"x": 1}})").find("is not a token id") != std::string::npos);
-  CHECK(error_of(R"({"order": "vlm"})").find("vllm") != std::string::npos);
-  CHECK(error_of(R"({"order": ["top_k", "top_k"]})").find("occurs twice") != std::string::npos);
-  CHECK(error_of(R"({"top_p": 0.5, "order": ["top_k"]})").find("lacks \"top_p\"") != std::string::npos);
-  CHECK(error_of(R"({"banned": [0, 1, 2]})").find("sum to 0") != std::string::npos);
+  CHECK(refusal_of(R"({"repetition_penalty": 1.2})").find("/sampling/logit_offset: missing") == 0);
+  CHECK(refusal_of(R"({"min_tokens": 3})").find("need each other") != std::string::npos);
+  CHECK(refusal_of(R"({"banned": [3]})").find("/sampling/banned/0: 3 is outside the vocabulary") == 0);
+  CHECK(refusal_of(R"({"logit_bias": {"x": 1}})").find("is not a token id") != std::string::npos);
+  CHECK(refusal_of(R"({"order": "vlm"})").find("vllm") != std::string::npos);
+  CHECK(refusal_of(R"({"order": ["top_k", "top_k"]})").find("occurs twice") != std::string::npos);
+  CHECK(refusal_of(R"({"top_p": 0.5, "order": ["top_k"]})").find("lacks \"top_p\"") != std::string::npos);
+  CHECK(refusal_of(R"({"banned": [0, 1, 2]})").find("sum to 0") != std::string::npos);
   const RequestLaw penalty{.frequency_penalty = 1};
   const auto unknown_prompt = [&] { with_sampling(table, penalty, std::nullopt, "/sampling"); };
   CHECK(config_error_of(unknown_prompt).find("number of prompt tokens") != std::string::npos);
