@@ -3,6 +3,7 @@
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/setup.hpp"
 #include "tests/extending/own_kinds.hpp"
 
 namespace speclab {
