@@ -48,7 +48,10 @@ TEST_CASE("a config has the defaults of the format, and is written in its order"
   const Json json = config_json(config);
   CHECK(json.begin().key() == "title");
   CHECK(json.at("cost") == parse_json(R"({"c": 0.0, "c_hat": 0.0})"));
-  CHECK(json.at("sampling") == parse_json(R"({"temperature": 1.0, "top_k": 0, "top_p": 1.0})"));
+  const Json& sampling = json.at("sampling");
+  CHECK(sampling.at("temperature") == 1.0);
+  CHECK(sampling.at("top_k") == 0);
+  CHECK(sampling.at("frequency_penalty") == 0.0);
   CHECK(json.at("simulation") ==
         parse_json(R"({"trials": 64, "length": 2000, "batches": 64, "prompt": [], "prompt_tokens": 0})"));
   // Keys without a default stay absent; they are not null.
