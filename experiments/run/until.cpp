@@ -13,6 +13,7 @@
 #include "experiments/config/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "sim/doubling.hpp"
 
 namespace speclab {

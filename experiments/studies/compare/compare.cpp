@@ -17,6 +17,7 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "experiments/studies/compare/drafter_benchmark.hpp"

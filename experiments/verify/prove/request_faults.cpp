@@ -15,6 +15,7 @@
 #include "experiments/base/page/cells.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 
 namespace speclab {

@@ -105,7 +105,7 @@ TEST_CASE("every fault of the list exists") {
                             "sigmoid"}) {
     CHECK(rule_family().find(fault) != nullptr);
   }
-  CHECK(mutants().size() == 23);
+  CHECK(mutants().size() == 34);
 }
 
 TEST_CASE("prove refutes every fault in exact arithmetic, with a counterexample") {
