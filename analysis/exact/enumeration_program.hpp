@@ -109,10 +109,7 @@ class EnumerationProgramOf final : public EnumerationProgram {
     } else if constexpr (AnyTreeRule<Rule>) {
       return drafted_trees(*rule_.tree, draft_support) * (rule_.tree->size() + 1) * emitted;
     } else {
-      const double rounds = std::pow(static_cast<double>(draft_support), gamma) * (gamma + 1) * emitted;
-      // Each position before the last may emit any token.
-      if constexpr (requires { rule_.substitutes; }) return rounds * std::pow(emitted, gamma);
-      return rounds;
+      return std::pow(static_cast<double>(draft_support), gamma) * (gamma + 1) * emitted;
     }
   }
 

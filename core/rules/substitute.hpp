@@ -14,7 +14,6 @@ namespace speclab {
 /// `top_k` likeliest, y is emitted and the round goes on; else y ends it. Lossy where rows depend on the
 /// text. Host only.
 struct SubstituteRule : BonusFromTarget {
-  static constexpr bool substitutes = true;  ///< emits other tokens than the drafted ones, and goes on
   std::int32_t top_k = 20;
 
   SubstituteRule() = default;
