@@ -111,17 +111,17 @@ expect 0 completion bash
 bash -n out || fail "completion is no bash"
 python "text = open('out').read()
 assert 'convert' in text and '--recording' in text and '--shard' in text" j
-for words in "plan " "plan al" "plan alpha --ga" "ben" "check --s" "bench ke"; do
+for words in "plan " "plan al" "plan alpha --bat" "ben" "check --s" "bench ke"; do
   bash -c 'source out; read -ra COMP_WORDS <<<"speclab $1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _speclab; echo "$1:${COMPREPLY[*]}"' - "$words"
 done >completed
 says completed "plan :alpha log recording measure load compare sweep list"
 says completed "plan al:alpha"
-says completed "plan alpha --ga:--gamma"
+says completed "plan alpha --bat:--batch"
 says completed "ben:bench"
 says completed "check --s:--seed --set --samples"
 says completed "bench ke:kernels"
 expect 0 completion fish
-says out "__fish_seen_subcommand_from plan; and __fish_seen_subcommand_from alpha\" -l gamma -r"
+says out "__fish_seen_subcommand_from plan; and __fish_seen_subcommand_from alpha\" -l batch -r"
 expect 2 completion tcsh
 
 # In another folder, configs are those that came with the program.
