@@ -109,7 +109,10 @@ class EnumerationProgramOf final : public EnumerationProgram {
     } else if constexpr (AnyTreeRule<Rule>) {
       return drafted_trees(*rule_.tree, draft_support) * (rule_.tree->size() + 1) * emitted;
     } else {
-      return std::pow(static_cast<double>(draft_support), gamma) * (gamma + 1) * emitted;
+      const double drafted = std::pow(static_cast<double>(draft_support), gamma);
+      const double ends = (gamma + 1) * emitted;
+      if constexpr (requires { Rule::substitutes; }) return drafted * ends * std::pow(emitted, gamma);
+      return drafted * ends;
     }
   }
 

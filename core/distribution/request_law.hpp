@@ -116,19 +116,21 @@ class RowFilter {
     }
   }
 
-  /// Writes the probabilities of the current logits, on which top-k, top-p, min-p and argmax decide.
+  /// Writes the probabilities of the current logits, on which top-k, top-p, min-p and argmax decide, and the
+  /// ids, the most probable first.
   void weigh() {
     scratch_.weights.resize(scratch_.logits.size());
     softmax(scratch_.logits, 1, scratch_.weights);
+    scratch_.order.resize(scratch_.weights.size());
+    std::iota(scratch_.order.begin(), scratch_.order.end(), Token{0});
+    std::sort(scratch_.order.begin(), scratch_.order.end(), LargerProbability{scratch_.weights});
   }
 
   void truncate(RequestFilter filter) {
-    std::vector<double>& weights = scratch_.weights;
-    std::vector<Token>& order = scratch_.order;
-    order.resize(weights.size());
-    std::iota(order.begin(), order.end(), Token{0});
-    std::sort(order.begin(), order.end(), LargerProbability{weights});
-    const auto weight = [&](std::size_t place) { return weights[static_cast<std::size_t>(order[place])]; };
+    const std::vector<Token>& order = scratch_.order;
+    const auto weight = [&](std::size_t place) {
+      return scratch_.weights[static_cast<std::size_t>(order[place])];
+    };
     std::size_t keep = 0;
     if (filter == RequestFilter::top_k) {
       keep = std::min(static_cast<std::size_t>(law_.top_k), order.size());
@@ -147,8 +149,8 @@ class RowFilter {
 
 }  // namespace detail
 
-/// Applies a request's options to a row of probabilities in place. A row with a NaN stays as it is, and one
-/// of which nothing is left becomes 0, so that sampling reports either.
+/// Applies a request's options to a row of probabilities in place. A row with a NaN stays as it is. If the
+/// filters mask every token, the row becomes 0. Sampling then reports the row.
 inline void filter_row(std::span<double> row, const RequestLaw& law, const RequestHistory& history,
                        RequestScratch& scratch) {
   const Row given{row.data(), static_cast<std::int32_t>(row.size())};

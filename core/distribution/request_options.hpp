@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,9 +31,47 @@ enum class RequestFilter : std::uint8_t {
   min_p
 };
 
+/// A filter and the key of its option.
+struct NamedFilter {
+  std::string_view name;
+  RequestFilter filter;
+};
+
+inline const std::vector<NamedFilter>& request_filters() {
+  using enum RequestFilter;
+  static const std::vector<NamedFilter> all{{"repetition_penalty", repetition_penalty},
+                                            {"frequency_penalty", frequency_penalty},
+                                            {"presence_penalty", presence_penalty},
+                                            {"logit_bias", logit_bias},
+                                            {"min_tokens", min_tokens},
+                                            {"banned", banned},
+                                            {"temperature", temperature},
+                                            {"top_k", top_k},
+                                            {"top_p", top_p},
+                                            {"min_p", min_p}};
+  return all;
+}
+
 /// Filters in the order in which they apply. Each sees the row that the ones before it left, normalised.
 /// Filters of one group apply jointly: each decides on the same row, and a token stays if all keep it.
 using FilterGroups = std::vector<std::vector<RequestFilter>>;
+
+/// Reads an order: names of request_filters() and spaces, with "&" between those that apply jointly.
+inline FilterGroups filter_groups(const std::string& order) {
+  FilterGroups groups;
+  bool joins = false;
+  std::istringstream words(order);
+  for (std::string word; words >> word; joins = word == "&") {
+    if (word == "&") continue;
+    const auto& all = request_filters();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const NamedFilter& one) { return one.name == word; });
+    if (found == all.end()) throw std::logic_error(word + " is no filter");
+    if (!joins) groups.emplace_back();
+    groups.back().push_back(found->filter);
+  }
+  return groups;
+}
 
 /// The penalties that also count the tokens of the prompt.
 enum class PenaltyPrompt : std::uint8_t { none, repetition, all };
@@ -47,73 +87,32 @@ struct EngineOrder {
 
 /// Returns the orders that a request can name; the first is the default.
 inline const std::vector<EngineOrder>& engine_orders() {
-  using enum RequestFilter;
+  // SGLang's plain decoding and its verification differ in how they cut.
+  static const std::string sglang =
+      "frequency_penalty presence_penalty min_tokens repetition_penalty banned logit_bias temperature ";
   static const std::vector<EngineOrder> orders{
       {"transformers",
        "transformers 5.24.0, generation/utils.py:1447-1634 (it has no frequency or presence penalty)",
-       {{logit_bias},
-        {repetition_penalty},
-        {frequency_penalty},
-        {presence_penalty},
-        {banned},
-        {min_tokens},
-        {temperature},
-        {top_k},
-        {top_p},
-        {min_p}}},
-      {"vllm",
-       "vLLM 0.32.0, v1/sample/sampler.py:275-293, 394-407, model_executor/layers/utils.py:75-83",
-       {{banned},
-        {min_tokens},
-        {logit_bias},
-        {repetition_penalty},
-        {frequency_penalty},
-        {presence_penalty},
-        {temperature},
-        {min_p},
-        {top_k},
-        {top_p}}},
+       filter_groups(
+           "logit_bias repetition_penalty frequency_penalty presence_penalty banned min_tokens temperature "
+           "top_k top_p min_p")},
+      {"vllm", "vLLM 0.32.0, v1/sample/sampler.py:275-293, 394-407, model_executor/layers/utils.py:75-83",
+       filter_groups(
+           "banned min_tokens logit_bias repetition_penalty frequency_penalty presence_penalty temperature "
+           "min_p top_k top_p")},
       {"llama.cpp",
        "llama-cpp-python 0.3.36, common/common.h:241, 263-273, common/sampling.cpp:326-383, "
        "src/llama-sampler.cpp:2957-2977, tools/server/server-context.cpp:383",
-       {{logit_bias},
-        {banned},
-        {min_tokens},
-        {repetition_penalty},
-        {frequency_penalty},
-        {presence_penalty},
-        {top_k},
-        {top_p},
-        {min_p},
-        {temperature}},
-       PenaltyPrompt::all,
-       64},
+       filter_groups(
+           "logit_bias banned min_tokens repetition_penalty frequency_penalty presence_penalty top_k top_p "
+           "min_p temperature"),
+       PenaltyPrompt::all, 64},
       {"sglang",
        "SGLang 0.5.23, plain decoding: srt/sampling/sampling_batch_info.py:426-449, "
        "srt/layers/sampler.py:435-440 (without min_p)",
-       {{frequency_penalty},
-        {presence_penalty},
-        {min_tokens},
-        {repetition_penalty},
-        {banned},
-        {logit_bias},
-        {temperature},
-        {top_k, top_p},
-        {min_p}},
-       PenaltyPrompt::none},
-      {"sglang-verify",
-       "SGLang 0.5.23, verification: srt/speculative/eagle_utils.py:562-581, 725-743",
-       {{frequency_penalty},
-        {presence_penalty},
-        {min_tokens},
-        {repetition_penalty},
-        {banned},
-        {logit_bias},
-        {temperature},
-        {top_k},
-        {top_p},
-        {min_p}},
-       PenaltyPrompt::none}};
+       filter_groups(sglang + "top_k & top_p min_p"), PenaltyPrompt::none},
+      {"sglang-verify", "SGLang 0.5.23, verification: srt/speculative/eagle_utils.py:562-581, 725-743",
+       filter_groups(sglang + "top_k top_p min_p"), PenaltyPrompt::none}};
   return orders;
 }
 

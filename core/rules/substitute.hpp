@@ -14,6 +14,7 @@ namespace speclab {
 /// `top_k` likeliest, y is emitted and the round goes on; else y ends it. Lossy where rows depend on the
 /// text. Host only.
 struct SubstituteRule : BonusFromTarget {
+  static constexpr bool substitutes = true;  ///< a round goes on after tokens that were not drafted
   std::int32_t top_k = 20;
 
   SubstituteRule() = default;

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/data_files.hpp"
+#include "experiments/cli/python_option.hpp"
 
 namespace speclab {
 
@@ -17,10 +17,7 @@ namespace fs = std::filesystem;
 
 /// Becomes the Python that typesets, so that its output and Ctrl-C are those of this command.
 int paper_main(const Values& values) {
-  const fs::path python = values.text("python");
-  if (python.string().find('/') == std::string::npos)
-    throw UsageError("--python {}: expected a path with a /; nothing is looked for on the PATH",
-                     python.string());
+  const fs::path python = python_option(values);
   const fs::path results = values.text("results");
   const fs::path pdf = values.given("pdf").value_or((results / "paper.pdf").string());
   if (pdf.extension() != ".pdf") throw UsageError("{}: expected a name that ends in .pdf", pdf.string());
@@ -53,9 +50,7 @@ version or of changed configs are refused. The same results give the same bytes.
       .optional_positional = true,
       .run = paper_main};
   verb.add<std::string>("results FOLDER", "out", "folder of the results");
-  const char* const own = std::getenv("SPECLAB_PYTHON");
-  verb.add<std::string>("python PATH", own != nullptr ? own : "/usr/bin/python3",
-                        "path of the Python that typesets; it needs typst");
+  add_python_option(verb, "path of the Python that typesets; it needs typst");
   return verb;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,6 +16,7 @@
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/printable.hpp"
+#include "experiments/cli/python_option.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
 #include "experiments/results/presentation.hpp"
@@ -118,10 +118,7 @@ std::vector<Figure> figures_to_draw(const RunResult& run, const FigureChoice& ch
 
 int plot_main(const Values& values) {
   const std::string format = format_of(values);
-  PictureOptions options{.format = format, .size = values.given("size"), .python = values.text("python")};
-  if (options.python.string().find('/') == std::string::npos)
-    throw UsageError("--python {}: expected a path with a /; nothing is looked for on the PATH",
-                     options.python.string());
+  PictureOptions options{.format = format, .size = values.given("size"), .python = python_option(values)};
   const FigureChoice choice = choice_of(values);
   const std::string& given = values.text("result");
   const fs::path file = result_file(given);
@@ -175,10 +172,7 @@ written.
   verb.add<std::string>("format svg|pdf|png", "format of the file (default: that of --out, else svg)");
   verb.add<std::string>(
       "out FILE", "file to write; several figures become NAME-1, NAME-2, ... (default: beside the result)");
-  // The Python package's command names its own interpreter (python/speclab_program).
-  const char* const own = std::getenv("SPECLAB_PYTHON");
-  verb.add<std::string>("python PATH", own != nullptr ? own : "/usr/bin/python3",
-                        "path of the Python that draws; it needs matplotlib");
+  add_python_option(verb, "path of the Python that draws; it needs matplotlib");
   return verb;
 }
 

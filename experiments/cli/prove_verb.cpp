@@ -13,6 +13,7 @@
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "experiments/verify/prove/request_faults.hpp"
+#include "experiments/verify/prove/request_survey.hpp"
 #include "experiments/verify/prove/row_proofs.hpp"
 #include "experiments/verify/prove/survey.hpp"
 

@@ -47,7 +47,7 @@ html_theme_options = {
 copyright = "speclab contributors, Apache-2.0"
 
 
-# What the theme and pandas leave unsaid for a screen reader: the name of a toggle in the navigation, and that an empty corner of a table heads nothing.
+# A screen reader needs a name for each toggle of the navigation, and must not read the empty corner of a table as a heading. The theme and pandas give neither.
 REPAIRS = [
     (re.compile(r'<summary>(?=<span class="toctree-toggle")'), '<summary aria-label="Pages of this part">'),
     (re.compile(r"<th(?: [^>]*)?>(?:<p></p>)?\s*</th>"), "<td></td>"),

@@ -26,7 +26,7 @@ EXPLORER_SHOWN = """
 """
 LONGEST_SHOWN = 60_000  # bytes; a longer or binary file is offered as a download
 LANGUAGES = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".cu": "cuda", ".sh": "sh", ".json": "json", ".cff": "yaml", ".toml": "toml"}
-# A block of code or code in a line, neither of which has links, or the address of a link or picture.
+# Matches code, in a block or in a line, in which nothing is a link; else the address of a link or picture.
 PARTS = re.compile(r"(?P<block>^(?P<fence>`{3,}).*?^(?P=fence)[ \t]*$)|(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))|\]\((?P<link>[^)\s]+)\)",
                    re.MULTILINE | re.DOTALL)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from speclab_kernels.c_library import PROBABILITIES, Batch, Rows, library
 
+from .checks import softmax
+
 # Without given uniforms, outcomes that need a uniform nearer to 0 or 1 than this count as impossible.
 NEVER = 1e-12
 INFINITY = math.inf
@@ -32,13 +34,6 @@ class Requests:
         first = (request * (self.gamma + (side == "target")) + position) * self.vocab
         values = getattr(self, side)[first:first + self.vocab]
         return values if side in self.probabilities else softmax(values)
-
-
-def softmax(row):
-    largest = max(row)
-    weights = [math.exp(z - largest) for z in row]
-    total = sum(weights)
-    return [weight / total for weight in weights]
 
 
 def with_probabilities(requests, sides):

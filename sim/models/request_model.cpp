@@ -10,7 +10,7 @@ Row RequestModel::next(std::span<const Token> context, std::vector<double>& scra
   if (given.probabilities != scratch.data())
     scratch.assign(given.probabilities, given.probabilities + given.size);
   const std::size_t asked = std::min(prompt, context.size());
-  RequestScratch memory;
+  thread_local RequestScratch memory;
   filter_row(std::span(scratch).first(static_cast<std::size_t>(given.size)), law,
              {context.first(asked), context.subspan(asked)}, memory);
   return {scratch.data(), given.size};

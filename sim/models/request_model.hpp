@@ -11,8 +11,8 @@
 
 namespace speclab {
 
-/// A model with a request's options applied to its rows; they may depend on all tokens, of which the first
-/// `prompt` are the prompt. Satisfies LanguageModel.
+/// A model with a request's options applied to its rows. Rows may depend on all tokens of the context, which
+/// begins with a prompt of `prompt` tokens. Satisfies LanguageModel.
 struct RequestModel {
   Model base;
   RequestLaw law;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,39 +20,24 @@ namespace speclab {
 
 namespace {
 
-struct NamedFilter {
-  std::string name;
-  RequestFilter filter;
-};
-
-const std::vector<NamedFilter>& named_filters() {
-  using enum RequestFilter;
-  static const std::vector<NamedFilter> all{{"repetition_penalty", repetition_penalty},
-                                            {"frequency_penalty", frequency_penalty},
-                                            {"presence_penalty", presence_penalty},
-                                            {"logit_bias", logit_bias},
-                                            {"min_tokens", min_tokens},
-                                            {"banned", banned},
-                                            {"temperature", temperature},
-                                            {"top_k", top_k},
-                                            {"top_p", top_p},
-                                            {"min_p", min_p}};
-  return all;
+/// Returns the key of a filter's option.
+std::string_view filter_name(RequestFilter filter) {
+  const auto& all = request_filters();
+  return std::find_if(all.begin(), all.end(), [&](const NamedFilter& one) { return one.filter == filter; })
+      ->name;
 }
 
-/// Reads an order: the name of an engine, or a list of filters, of which "&" joins those that apply jointly.
+/// Reads an order: the name of an engine, or a list of filters. "&" joins filters that apply jointly.
 class OrderType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
     auto& order = *static_cast<RequestOrder*>(value);
     if (json.is_string()) {
-      const auto name = json.get<std::string>();
-      const EngineOrder* engine = find_named(engine_orders(), name);
-      if (engine == nullptr) {
-        throw ConfigError(path, "unknown order {}{}", shown(json),
-                          suggestion(name, entry_names(engine_orders())));
-      }
-      order = {engine->name, {}};
+      const EngineOrder& engine =
+          named_entry(engine_orders(), json.get<std::string>(), [&](const std::string& near) {
+            return ConfigError(path, "unknown order {}{}", shown(json), near);
+          });
+      order = {engine.name, {}};
       return;
     }
     if (!json.is_array() || json.empty()) reject(path, json, words());
@@ -71,7 +57,7 @@ class OrderType final : public Type {
     }
     json = Json::array();
     for (const std::vector<RequestFilter>& group : order.own) {
-      std::vector<std::string> names;
+      std::vector<std::string_view> names;
       for (const RequestFilter filter : group) names.push_back(filter_name(filter));
       json.push_back(fmt::format("{}", fmt::join(names, " & ")));
     }
@@ -91,15 +77,13 @@ class OrderType final : public Type {
     std::vector<RequestFilter> group;
     std::string name;
     const auto end_name = [&] {
-      const NamedFilter* found = find_named(named_filters(), name);
-      if (found == nullptr) {
-        throw ConfigError(path, "unknown filter \"{}\"{}", name,
-                          suggestion(name, entry_names(named_filters())));
-      }
-      if (std::find(seen.begin(), seen.end(), found->filter) != seen.end())
+      const RequestFilter found = named_entry(request_filters(), name, [&](const std::string& near) {
+                                    return ConfigError(path, "unknown filter \"{}\"{}", name, near);
+                                  }).filter;
+      if (std::find(seen.begin(), seen.end(), found) != seen.end())
         throw ConfigError(path, "{} occurs twice; a filter applies once", name);
-      seen.push_back(found->filter);
-      group.push_back(found->filter);
+      seen.push_back(found);
+      group.push_back(found);
       name.clear();
     };
     for (const char letter : words) {
@@ -153,13 +137,6 @@ Typed<std::vector<Token>> token_list() { return list(integer<Token>(0, max_model
 
 }  // namespace
 
-std::string filter_name(RequestFilter filter) {
-  for (const NamedFilter& one : named_filters()) {
-    if (one.filter == filter) return one.name;
-  }
-  return "";
-}
-
 const Typed<RequestLaw>& sampling_type() {
   using R = RequestLaw;
   constexpr double max_count = 1e6;
@@ -207,6 +184,22 @@ const Typed<RequestLaw>& sampling_type() {
   return type;
 }
 
+std::string request_words(const RequestLaw& law) {
+  Json given;
+  Json usual;
+  write(sampling_type(), law, given);
+  write(sampling_type(), RequestLaw{}, usual);
+  for (const auto& [key, value] : usual.items()) {
+    if (given[key] == value) given.erase(key);
+  }
+  std::string text;
+  for (const char letter : given.dump()) {
+    if (letter == ',' && !text.empty()) text += letter, text += ' ';
+    if (std::string_view("\"{},").find(letter) == std::string_view::npos) text += letter;
+  }
+  return text;
+}
+
 void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, const std::string& path) {
   if (law.repetition_penalty != 1 && !law.logit_offset) {
     throw ConfigError(
@@ -216,7 +209,7 @@ void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, co
   }
   if ((law.min_tokens > 0) != !law.end_tokens.empty())
     throw ConfigError(path, "\"min_tokens\" and \"end_tokens\" need each other; give both or neither");
-  for (const NamedFilter& one : named_filters()) {
+  for (const NamedFilter& one : request_filters()) {
     if (law.asks(one.filter) && !law.applies({one.filter})) {
       throw ConfigError(path + "/order", "lacks \"{0}\", which is set; add it, or leave \"{0}\" out",
                         one.name);

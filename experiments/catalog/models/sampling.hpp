@@ -16,8 +16,8 @@ class Model;
 /// Describes sampling options.
 const Typed<RequestLaw>& sampling_type();
 
-/// Returns the name of a filter: the key of its option.
-std::string filter_name(RequestFilter filter);
+/// Returns the options that differ from their defaults, as JSON without braces and quotes.
+std::string request_words(const RequestLaw& law);
 
 /// Throws ConfigError at or below `path` for options that do not fit each other, or tokens outside the
 /// vocabulary, if it is known.

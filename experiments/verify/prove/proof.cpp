@@ -8,8 +8,8 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/models/sampling.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
-#include "experiments/verify/prove/request_faults.hpp"
 
 namespace speclab {
 

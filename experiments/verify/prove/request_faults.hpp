@@ -1,5 +1,5 @@
-// Mistakes of engines about the filters of a request, by name; the section "prove" of a config; and
-// `speclab prove CONFIG --requests`, which tries options, orders and mistakes one by one.
+// Mistakes of engines about the filters of a request, by name, and the section "prove" of a config, which
+// plants them.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "analysis/exact/request_rounds.hpp"
-#include "experiments/base/page/table.hpp"
-#include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {
 
@@ -36,54 +34,5 @@ struct ProveSection {
 /// no option remembers tokens, and the section "prove" asks for nothing. Throws ConfigError for options that
 /// do not fit.
 std::optional<RequestTask> request_of(const Config& config);
-
-/// One option in one engine's order, on the right rows.
-struct OptionRow {
-  std::string option;
-  std::string order;
-  OrderedMap<double> tv = {};  ///< total variation of rounds to plain decoding, by rule
-  double from_first = 0;       ///< total variation of plain decoding to that in the first order
-};
-
-/// One option under one fault, with token verification.
-struct FaultRow {
-  std::string fault;
-  std::string option;          ///< at strength 1
-  OrderedMap<double> tv = {};  ///< total variation to plain decoding, by strength of the option
-  double block_tv = 0;         ///< the same for block verification at strength 1
-  double emitted = 0;          ///< expected tokens of a round at strength 1
-  double right_emitted = 0;    ///< the same without the fault
-};
-
-/// The frequency penalty to which one that counts a token of each round comes closest.
-struct NominalRow {
-  double nominal;
-  double emitted;           ///< expected tokens of a round
-  double by_length;         ///< nominal / emitted
-  double by_length_tv = 0;  ///< total variation to plain decoding with that penalty
-  double closest = 0;       ///< the penalty, in steps of nominal / 100, with the smallest total variation
-  double closest_tv = 1;
-};
-
-struct RequestSurvey {
-  std::int32_t gamma = 1;
-  std::uint64_t tokens = 1;  ///< number of tokens that are compared
-  std::vector<OptionRow> options = {};
-  std::vector<FaultRow> faults = {};
-  std::vector<NominalRow> nominal = {};
-  /// Whether every option is lossless on right rows, and every fault but the draft's is refuted.
-  bool as_expected = false;
-};
-template <>
-const Typed<RequestSurvey>& described();
-
-/// Tries every option, order and fault on the rows, gamma and prompt of a task.
-RequestSurvey survey_requests(const ProofTask& task, std::size_t tokens);
-
-Listing request_survey_text(const RequestSurvey& survey);
-std::string request_survey_headline(const RequestSurvey& survey);
-
-/// Returns the options that differ from their defaults, as JSON without braces and quotes.
-std::string request_words(const RequestLaw& law);
 
 }  // namespace speclab
