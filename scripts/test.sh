@@ -1,12 +1,15 @@
 #!/bin/sh
 # Sets up, builds and runs every test.
-# usage: scripts/test.sh [PRESET] [ctest options]     PRESET: release (default), dev, asan, tsan, cuda
+# usage: scripts/test.sh [PRESET] [ctest options]     PRESET: release (default), full, dev, asan, tsan, cuda
+#   full is release with everything that its tests are skipped without, but a GPU: 10 GB, an hour of processor time
 set -eu
 cd "$(dirname "$0")/.."
 preset=release
 cuda=AUTO
+full=
 case "${1:-}" in
   release | dev | asan | tsan | cuda) preset=$1; shift ;;
+  full) full=yes; shift ;;
 esac
 # scripts/run.sh leaves the GPU out if there is none. The tests compile for it wherever there is nvcc.
 case $preset in
@@ -44,11 +47,17 @@ configure() {
   cmake --preset "$preset" -DSPECLAB_TESTS=ON -DSPECLAB_CUDA=$cuda -DSPECLAB_CUDA_ARCHITECTURES="$architectures" "$@" >/dev/null
 }
 if python_environment; then
+  [ -z "$full" ] || scripts/test_full.py install "$environment"
   configure -DSPECLAB_PYTHON=ON -DPython_EXECUTABLE="$environment/bin/python"
+elif [ -n "$full" ]; then
+  echo "scripts/test.sh full needs the Python package: $missing" >&2
+  exit 1
 else
   echo "Skipped: the Python package and its tests (tests/python): $missing"
   configure -DSPECLAB_PYTHON=OFF
 fi
 cmake --build --preset "$preset"
 # One more job than there are processors, because some tests wait for a browser or a time limit.
-exec ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
+jobs=$(($(nproc) + 1))
+[ -z "$full" ] || exec scripts/test_full.py run "build/$preset" -j "$jobs" "$@"
+exec ctest --preset "$preset" -j "$jobs" "$@"

@@ -162,10 +162,10 @@ ExactSequenceTests::ExactSequenceTests(const SequenceDistribution<double>& distr
   assert(length > 0);
   for (const auto& [sequence, probability] : distribution) {
     if (!(probability > 0)) continue;
-    assert(sequence.size() == length);
+    assert(sequence.size() <= length);
     class_of_[hash_tokens(sequence)] = static_cast<std::uint32_t>(probabilities_.size());
     probabilities_.push_back(probability);
-    for (std::size_t position = 0; position < length; ++position) {
+    for (std::size_t position = 0; position < sequence.size(); ++position) {
       auto& next = next_[position][hash_tokens(std::span<const Token>(sequence).first(position))];
       next.resize(static_cast<std::size_t>(vocab));
       next[static_cast<std::size_t>(sequence[position])] += probability;

@@ -179,6 +179,14 @@ def test_planted_faults_are_found_and_named(fault, law, tmp_path):
     assert one.verdict == "different" and law in one.law and plain.verdict == "equal"
 
 
+@pytest.mark.parametrize("fault, verdict", [("request", "equal"), ("request, plain bonus", "different"), ("request, late counts", "different")])
+def test_penalties_of_a_request(fault, verdict, tmp_path):
+    """Null: texts under a frequency penalty have the exact distribution, whose rows depend on the whole text. Planted: a bonus token without
+    the penalty, and counts of a round that miss its own tokens. Both have a total variation above the one that is found with power 0.99."""
+    plain, one = audited(toy(tmp_path, fault), "request, frequency penalty 1", sequences=4000).settings
+    assert plain.verdict == "equal" and one.verdict == verdict and one.late_p is None and one.possible == {} and one.tokens_per_step.value > 1.5
+
+
 def test_differences_at_temperature_0(tmp_path):
     assert of(audited(toy(tmp_path), "temperature 0", sequences=200), "temperature 0").greedy == {"texts": 150, "different": 0, "first": []}
     plain, other = np.array([[1, 1, 1], [1, 1, 1]]), np.array([[1, 1, 1], [1, 2, 1]])
@@ -485,14 +493,17 @@ def test_llama_cpp(environments, tmp_path):
         assert abs(one.tokens_per_step.value - one.possible[scheme]) < six
         assert abs(one.tokens_per_step.value - one.possible[other]) > six / 3
     assert {one.verdict for one in audited("llama_cpp", "probabilistic, end of text, γ = 8", environments=environments, sequences=400).settings} == {"equal"}
-    assert {one.verdict for one in audited("llama_cpp", "ngram_simple", environments=environments, sequences=300, long=5).settings} == {"equal"}
+    assert {one.verdict for one in audited("llama_cpp", "ngram_simple, repeated prompt, temperature", environments=environments, sequences=300, long=5).settings} == {"equal"}
+    assert {one.verdict for one in audited("llama_cpp", "probabilistic, request, frequency", environments=environments, sequences=400).settings} == {"equal"}
 
 
 def test_openvino(environments):
     installed("openvino_genai")
     result = audited("openvino", environments=environments, sequences=600, long=20)
     assert [one.verdict for one in result.settings] == ["equal", "different"]  # results/engines/openvino.md
-    assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=600, long=20).settings} == {"equal"}
+    assert {one.verdict for one in audited("openvino", "lookup, repeated prompt, temperature", environments=environments, sequences=600, long=20).settings} == {"equal"}
+    plain, lookup = audited("openvino", "lookup, repeated prompt, request, presence", environments=environments, sequences=600).settings
+    assert plain.verdict == lookup.verdict == "different" and lookup.plain_p > 1e-6  # its presence penalty rewards a token
 
 
 def test_litgpt(environments):

@@ -61,13 +61,23 @@ def tampered(row, exact, draws):
     return [float(token == order[1]) for token in range(len(row))] if wrong else row
 
 
+def penalised(row, emitted, penalty):
+    """A row after a frequency penalty, which counts the emitted tokens."""
+    return [p * math.exp(-penalty * emitted.count(token)) for token, p in enumerate(row)]
+
+
 def decoded(settings, before, target, draft, draws, tokens):
     text, steps = [before], 0
     everything = range(len(target))
+    penalty = settings.request.get("frequency_penalty", 0)
     while len(text) < tokens + 1:
         steps += 1
+        counted = len(text)
         for _ in range(settings.gamma):
             p, q = target[text[-1]], draft[text[-1]]
+            if penalty:
+                p = penalised(p, text[1:counted] if FAULT == "request, late counts" else text[1:], penalty)
+                p = [one / sum(p) for one in p]
             if settings.temperature == 0:
                 p = tampered(p, TARGET[text[-1]], draws)
             (token,) = draws.choices(everything, q)
@@ -78,7 +88,8 @@ def decoded(settings, before, target, draft, draws, tokens):
             text += draws.choices(everything, residual)
             break
         else:
-            text += draws.choices(everything, target[text[-1]])
+            bonus = target[text[-1]]
+            text += draws.choices(everything, bonus if FAULT == "request, plain bonus" else penalised(bonus, text[1:], penalty))
     ids = text[1 : tokens + 1]
     accepted = len(text) - 1 - steps if settings.gamma else 0
     if settings.ends and 0 in ids:
@@ -102,4 +113,5 @@ def decoded(settings, before, target, draft, draws, tokens):
 
 
 ENGINE = Engine(title="Toy", ways=(Way("draft", "a token drawn from the draft"),), version=version, load=load, decode=decode, sequences=2000, long=150,
-                options=("temperature",), ends=True, first_by_prompt=False)
+                options=("temperature",), ends=True, first_by_prompt=False,
+                requests=("frequency_penalty",) if FAULT.startswith("request") else (), request_law={"order": "vllm"})

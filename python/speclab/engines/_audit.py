@@ -53,7 +53,8 @@ def audit(
 
     Tests of each setting: the first tokens, jointly and each given those before it, against their exact distribution; the same
     against plain decoding (without speculation) by the same engine, as two samples; and the transitions between tokens in long
-    texts, against the rows. Null hypothesis: the tokens have the target's distribution. Plain decoding is tested in the same way,
+    texts, against the rows. Settings "request" have penalties, biases and bans, in the engine's order; their rows depend on the
+    whole text, so that the last test is left out. Null hypothesis: the tokens have the target's distribution. Plain decoding is tested in the same way,
     one half against the other. Holm's method adjusts the p-values of all settings of an engine, so that the chance of a false
     alarm about an engine is `level`.
 
@@ -185,7 +186,7 @@ def _unit(
         # A failed process may have been ended from outside, so it is run again.
         if stored["fingerprint"] == fingerprint and not stored["failed"]:
             return stored
-    checked = config_text(plan.config(unit.setting))
+    checked = config_text(plan.config(engine, unit.setting))
     detectable = _core.detectable_before(checked, number_of)
     if say is not None:
         say(f"{name}: {unit.label}: {number_of:,} sequences; a total variation of {detectable:.3f} is found with probability {plan.power:g}")
@@ -215,20 +216,22 @@ def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, 
     seed = seed_of(f"{plan.seed}/{file_of(name).stem}/{unit.label}")  # units have independent random numbers
     folder = plan.models / "ending" if setting.ends else plan.models
     asked = Settings(folder=folder.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
-                     context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, ends=setting.ends, **setting.options)
-    parts = [Asked(number_of, tokens), *([] if setting.ends else [Asked(plan.long_of(engine, setting), LONG)])]
+                     context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, ends=setting.ends, request=setting.request, **setting.options)
+    long = plan.long_of(engine, setting)
+    parts = [Asked(number_of, tokens), *([Asked(long, LONG)] if long else [])]
     first, *late = decode(name, engine, python_of(name, plan.environments), asked, len(plan.target), parts, report)
     return first, late[0] if late else first
 
 
 def _tests(plan: Plan, unit: Unit, checked: Any, first: Part, late: Part, plain_file: pathlib.Path) -> dict[str, Any]:
-    target, _ = plan.law(unit.setting)
     emitted = np.ascontiguousarray(first.tokens[:, : plan.tokens])
-    check = json.loads(_core.check_emitted(checked, emitted))
+    out: dict[str, Any] = {"check": json.loads(_core.check_emitted(checked, emitted))}
     before = np.concatenate([np.full((len(late.tokens), 1), plan.prompt(unit.setting)[-1], np.int32), late.tokens[:, :-1]], axis=1)
-    counts = np.zeros(target.shape, np.uint64)
-    np.add.at(counts, (before, late.tokens), 1)
-    out: dict[str, Any] = {"check": check, "late": _core.transitions(counts, np.ascontiguousarray(target))}
+    if not unit.setting.request:
+        target, _ = plan.law(unit.setting)
+        counts = np.zeros(target.shape, np.uint64)
+        np.add.at(counts, (before, late.tokens), 1)
+        out["late"] = _core.transitions(counts, np.ascontiguousarray(target))
     if not unit.way:
         half = len(emitted) // 2
         out["other"] = _core.two_samples(np.ascontiguousarray(emitted[:half]), np.ascontiguousarray(emitted[half : 2 * half]))
@@ -265,6 +268,9 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
         return out
     if unit.setting.ends:
         return out | {"overcounted": overcounted(engine, first), "possible": {}}
+    if unit.setting.request:
+        interval = measured(first.groups, first.tokens.shape[1], engine.first_by_prompt)
+        return out | {"possible": {}, "tokens_per_step": None if interval is None else [interval.value, interval.low, interval.high]}
     interval = measured(groups, LONG, engine.first_by_prompt)
     out["tokens_per_step"] = None if interval is None else [interval.value, interval.low, interval.high]
     way = engine.way(unit.way)

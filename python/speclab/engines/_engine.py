@@ -51,6 +51,7 @@ class Settings:
     ends: bool = False  #: whether id 0 ends a text, as its last id, so that it may be shorter than requested
     prompts: list[list[int]] = field(default_factory=list)  #: prompts that the sequences use in turn, if there are several
     logp: bool = False  #: whether `Decoded.logp` is needed, and ids with it
+    request: dict[str, Any] = field(default_factory=dict)  #: further options, which are among Engine.requests
 
     def prompt_of(self, sequence: int) -> list[int]:
         return self.prompts[sequence % len(self.prompts)] if self.prompts else self.prompt
@@ -87,6 +88,8 @@ class Engine:
     long: int = 200  #: long sequences per setting
     slots: int = 1  #: sequences decoded at once
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: supported sampling options; also "min_p"
+    requests: tuple[str, ...] = ()  #: further supported options, by their names in `sampling` of configs
+    request_law: dict[str, Any] = field(default_factory=dict)  #: keys of `sampling` with the order of its filters, and what its penalties count
     ends: bool = False  #: whether the adapter supports Settings.ends
     folders: bool = False  #: whether it reads target/ and draft/ instead of the GGUF files
     first_by_prompt: bool = True  #: whether the run that reads the prompt emits a token, without drafted ones

@@ -25,6 +25,7 @@ class Setting:
     label: str
     gamma: int = 3
     sampling: dict[str, float] = field(default_factory=dict)
+    request: dict[str, Any] = field(default_factory=dict)  #: further options of `sampling`; rows then depend on the whole text
     slots: int | None = None  #: None: the engine's default
     repeated: bool = False  #: whether the prompt repeats three ids
     ends: bool = False  #: whether texts may end
@@ -34,19 +35,34 @@ class Setting:
         return {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, **self.sampling}
 
 
+#: Options of requests beside those of `Setting.options`. Two of them are filters whose order is visible.
+REQUESTS = (
+    Setting("request, frequency penalty 1", request={"frequency_penalty": 1.0}),
+    Setting("request, presence penalty 1", request={"presence_penalty": 1.0}),
+    Setting("request, repetition penalty 1.5", request={"repetition_penalty": 1.5}),
+    Setting("request, logit bias 1", request={"logit_bias": {"1": 1.0}}),
+    Setting("request, banned token", request={"banned": [3]}),
+    Setting("request, frequency penalty 1, top-k 2 at temperature 0.7", request={"frequency_penalty": 1.0}, sampling={"temperature": 0.7, "top_k": 2}),
+    Setting("request, at least 3 tokens", request={"min_tokens": 3}, ends=True),
+)
+
+
 def settings_of(engine: Engine, lookup: bool) -> list[Setting]:
     repeated = Setting("repeated prompt", repeated=True)
     cool = Setting("temperature 0.7", sampling={"temperature": 0.7})
     greedy = Setting("temperature 0", sampling={"temperature": 0.0})
     ends = Setting("end of text", ends=True)
+    requests = [dataclasses.replace(one, repeated=lookup) for one in REQUESTS
+                if set(one.request) <= set(engine.requests) and set(one.sampling) <= set(engine.options) and (engine.ends or not one.ends)]
     if lookup:
         return [repeated, *([dataclasses.replace(ends, label="repeated prompt, end of text", repeated=True)] if engine.ends else []), dataclasses.replace(cool, label="repeated prompt, temperature 0.7", repeated=True),
-                dataclasses.replace(greedy, label="repeated prompt, temperature 0", repeated=True)]
+                dataclasses.replace(greedy, label="repeated prompt, temperature 0", repeated=True),
+                *(dataclasses.replace(one, label=f"repeated prompt, {one.label}") for one in requests)]
     filters = [Setting("top-k 2", sampling={"top_k": 2}), Setting("top-p 0.55", sampling={"top_p": 0.55}), Setting("min-p 0.5", sampling={"min_p": 0.5})]
     batches = [Setting("one at once" if slots == 1 else f"{slots} at once", slots=slots) for slots in (1, 8) if slots != engine.slots]
     return [Setting("γ = 3"), Setting("γ = 1", gamma=1), Setting(f"γ = {MOST_GAMMA}", gamma=MOST_GAMMA), cool,
             *(one for one in filters if set(one.sampling) <= set(engine.options)), *batches, repeated, greedy,
-            *([ends, dataclasses.replace(ends, label=f"end of text, γ = {MOST_GAMMA}", gamma=MOST_GAMMA)] if engine.ends else [])]
+            *([ends, dataclasses.replace(ends, label=f"end of text, γ = {MOST_GAMMA}", gamma=MOST_GAMMA)] if engine.ends else []), *requests]
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ class Unit:
     def plain(self) -> Unit:
         """The unit of plain decoding (without speculation) with the same sampling, prompt and slots."""
         one = self.setting
-        label = one.label.partition(", γ")[0] if one.sampling or one.slots or one.repeated or one.ends else "as it is"
+        label = one.label.partition(", γ")[0] if one.sampling or one.request or one.slots or one.repeated or one.ends else "as it is"
         return Unit("", dataclasses.replace(self.setting, gamma=0, label=label))
 
 
@@ -117,17 +133,23 @@ class Plan:
             target[0] = draft[0] = np.eye(1, len(target))[0]
         return target, draft
 
-    def config(self, setting: Setting) -> dict[str, Any]:
-        """The config for `speclab check`, with the rows after sampling options."""
-        target, draft = self.law(setting)
+    def config(self, engine: Engine, setting: Setting) -> dict[str, Any]:
+        """The config for `speclab check`, with the rows after sampling options. Options whose rows depend on the whole text stay options."""
+        target, draft = self.law(dataclasses.replace(setting, sampling={}) if setting.request else setting)
         table = lambda rows: {"kind": "table", "rows": rows.tolist()}  # noqa: E731
+        sampling: dict[str, Any] = {}
+        if setting.request:
+            sampling = {**setting.options, **setting.request, **engine.request_law}
+            # The logits of the models are the logarithms of their probabilities (_table_models.py).
+            sampling |= {"logit_offset": 0.0} if "repetition_penalty" in setting.request else {}
+            sampling |= {"end_tokens": [0]} if "min_tokens" in setting.request else {}
         return {"title": "audit", "models": {"target": table(target), "draft": table(draft)}, "rule": {"kind": "token"},
-                "gamma": max(setting.gamma, 1), "simulation": {"prompt": self.prompt(setting)},
+                "gamma": max(setting.gamma, 1), "simulation": {"prompt": self.prompt(setting)}, "sampling": sampling,
                 "check": {"tokens": self.tokens, "level": self.level, "power": self.power}}
 
     def long_of(self, engine: Engine, setting: Setting) -> int:
-        """The number of long sequences; 0 if texts end earlier."""
-        return 0 if setting.ends else self.long or engine.long
+        """The number of long sequences; 0 if texts end earlier, or if a row does not depend on the last token alone."""
+        return 0 if setting.ends or setting.request else self.long or engine.long
 
     def number_of(self, engine: Engine, unit: Unit) -> int:
         """The number of sequences. Plain decoding has twice as many, because its halves are compared with each other."""

@@ -48,12 +48,20 @@ def speculate(speculative: Any, settings: Settings, kinds: Any) -> None:
         ngram.size_n, ngram.size_m, ngram.min_hits = NGRAM, settings.gamma, 1
 
 
+def of_request(request: dict[str, Any]) -> dict[str, Any]:
+    """The server's fields for a request's options. A bias of false bans an id."""
+    names = {"repetition_penalty": "repeat_penalty", "frequency_penalty": "frequency_penalty", "presence_penalty": "presence_penalty"}
+    fields = {theirs: request[ours] for ours, theirs in names.items() if ours in request}
+    biases = [[int(token), bias] for token, bias in request.get("logit_bias", {}).items()] + [[token, False] for token in request.get("banned", [])]
+    return {**fields, "logit_bias": biases} if biases else fields
+
+
 def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
     def one(sequence: int) -> Decoded:
         answer = server.handle_completions({
             "prompt": settings.prompt_of(sequence), "n_predict": tokens, "temperature": settings.temperature, "top_k": settings.top_k,
-            "top_p": settings.top_p, "min_p": settings.min_p, "samplers": ["top_k", "top_p", "min_p", "temperature"],
-            "seed": settings.seed_of(sequence), "ignore_eos": not settings.ends, "cache_prompt": False,
+            "top_p": settings.top_p, "min_p": settings.min_p, "samplers": ["penalties", "top_k", "top_p", "min_p", "temperature"],
+            **of_request(settings.request), "seed": settings.seed_of(sequence), "ignore_eos": not settings.ends, "cache_prompt": False,
             **({"logprobs": 1} if settings.logp or settings.ends else {})})
         counts = answer["timings"]
         logp = None
@@ -88,4 +96,5 @@ ENGINE = Engine(
           Way("ngram_cache", "n-gram statistics of the text", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("xllamacpp==2026.10.11549",),), size="130 MB", time="5 seconds",
-    sequences=10_000, slots=4, options=("temperature", "top_k", "top_p", "min_p"), ends=True)
+    sequences=10_000, slots=4, options=("temperature", "top_k", "top_p", "min_p"), ends=True,
+    requests=("repetition_penalty", "frequency_penalty", "presence_penalty", "logit_bias", "banned"), request_law={"order": "llama.cpp"})

@@ -67,6 +67,10 @@ def configured(settings: Settings, sequence: int, tokens: int) -> Any:
         config.top_p = settings.top_p
         if settings.min_p:
             config.min_p = settings.min_p
+    for name in ("repetition_penalty", "frequency_penalty", "presence_penalty"):
+        if name in settings.request:
+            setattr(config, name, settings.request[name])
+    config.min_new_tokens = settings.request.get("min_tokens", 0)
     if settings.gamma:
         config.num_assistant_tokens = settings.gamma
         if settings.way == "lookup":
@@ -104,4 +108,8 @@ ENGINE = Engine(
     ways=(Way("draft", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("openvino-genai==2026.4.1.0", "numpy"),), size="300 MB", time="10 seconds", sequences=100_000, slots=128,
-    options=("temperature", "top_k", "top_p", "min_p"), ends=True)
+    options=("temperature", "top_k", "top_p", "min_p"), ends=True,
+    requests=("repetition_penalty", "frequency_penalty", "presence_penalty", "min_tokens"),
+    # src/cpp/src/sampling/logit_processor.hpp:44-101: only the repetition penalty counts the prompt.
+    request_law={"order": ["min_tokens", "repetition_penalty", "presence_penalty", "frequency_penalty", "top_k", "temperature", "min_p", "top_p"],
+                 "penalty_prompt": "repetition"})

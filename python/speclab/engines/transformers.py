@@ -38,6 +38,15 @@ def load(settings: Settings) -> Any:
         options |= {"temperature": settings.temperature, "top_k": settings.top_k, "top_p": settings.top_p}
         if settings.min_p:
             options["min_p"] = settings.min_p
+    request = settings.request
+    if "repetition_penalty" in request:
+        options["repetition_penalty"] = request["repetition_penalty"]
+    if "logit_bias" in request:
+        options["sequence_bias"] = [[[int(token)], bias] for token, bias in request["logit_bias"].items()]
+    if "banned" in request:
+        options["bad_words_ids"] = [[token] for token in request["banned"]]
+    if "min_tokens" in request:
+        options["min_new_tokens"] = request["min_tokens"]
     if settings.gamma and settings.way == "lookup":
         options |= {"prompt_lookup_num_tokens": settings.gamma, "max_matching_ngram_size": 2}
     elif settings.gamma:
@@ -73,4 +82,5 @@ ENGINE = Engine(
     ways=(Way("assisted", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("torch==2.15.0", "transformers==5.24.0"),), size="6 GB", time="2 minutes", sequences=2_000, long=20,
-    options=("temperature", "top_k", "top_p", "min_p"), ends=True, folders=True, first_by_prompt=False)
+    options=("temperature", "top_k", "top_p", "min_p"), ends=True,
+    requests=("repetition_penalty", "logit_bias", "banned", "min_tokens"), request_law={"order": "transformers"}, folders=True, first_by_prompt=False)

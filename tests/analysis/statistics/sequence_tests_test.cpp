@@ -170,6 +170,16 @@ TEST_CASE("a sequence that the distribution excludes settles the matter") {
         doctest::Approx(distribution_of_right().at({0, 0, 0})));
 }
 
+TEST_CASE("a distribution may have texts that end early") {
+  // A planted fault can reach a row of which a request's options leave nothing; its texts end there.
+  const SequenceDistribution<double> law{{{0, 0}, 0.5}, {{1}, 0.5}};
+  const ExactSequenceTests tests(law, 2, 2);
+  const std::vector<Token> possible(200, 0);
+  CHECK(tests.test(possible).adjusted_p() < 1e-12);  // half of the texts should end early
+  const std::vector<Token> impossible{1, 1};
+  CHECK(tests.test(impossible).adjusted_p() == 0);
+}
+
 TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
   // Null: as above. KS at 1e-11 for the third position, one- and two-sample; chi-squared's own error is far
   // below .08, the smallest difference found. Power: one degree too many for the first token (3, not 2) is
