@@ -1,6 +1,5 @@
 #include "experiments/run/run_config.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>

@@ -7,9 +7,7 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <system_error>
 #include <utility>
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
-#include <iterator>
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
