@@ -55,13 +55,6 @@ struct SimulationSize {
     return {trial(only.first), trial(only.last)};
   }
 
-  /// Returns the number of rounds (or tokens) of the batches to run.
-  std::uint64_t total_to_run() const {
-    const BatchCut all = has_independent_trials() ? cut() : independent_cut();
-    const auto end = [&](std::uint32_t batch) { return batch < all.count() ? all.begin(batch) : total(); };
-    return end(only.last) - end(only.first);
-  }
-
   bool has_independent_trials() const { return trials >= min_independent_trials; }
 
   /// Cuts into batches of complete trials if there are enough trials, else into spans of rounds that may be

@@ -2,6 +2,7 @@
 // 49,152 numbers in f16 are read at more than a gigabyte a second on two cores (docs/performance.md).
 #include "analysis/recorded/row_measures.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -66,27 +67,6 @@ float widen(const void* row, std::size_t count, float* out) {
     found = std::max(found, out[i]);
   }
   return is_odd ? std::numeric_limits<float>::quiet_NaN() : found;
-}
-
-/// Returns the largest number; NaN if any is NaN.
-float largest(const float* row, std::size_t count) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
-  auto odd = hn::Zero(d);  // NaN once a NaN was seen
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto v = hn::LoadU(d, row + i);
-    most = hn::Max(most, v);
-    odd = hn::IfThenElse(hn::Eq(v, v), odd, v);
-  }
-  float found = hn::GetLane(hn::MaxOfLanes(d, most));
-  if (hn::GetLane(hn::SumOfLanes(d, odd)) != 0) return std::numeric_limits<float>::quiet_NaN();
-  for (; i < count; ++i) {
-    if (std::isnan(row[i])) return row[i];
-    found = std::max(found, row[i]);
-  }
-  return found;
 }
 
 /// Turns logits into exp(x - most) and returns their sums.
@@ -175,7 +155,6 @@ HWY_AFTER_NAMESPACE();
 namespace speclab {
 
 HWY_EXPORT(widen);
-HWY_EXPORT(largest);
 HWY_EXPORT(exponentials);
 HWY_EXPORT(probabilities);
 HWY_EXPORT(shared);
@@ -241,7 +220,8 @@ float floats_of(const void* row, RowNumber number, std::size_t vocab, float* out
   } else {
     for (std::size_t i = 0; i < vocab; ++i) out[i] = static_cast<float>(number_at(row, number, i));
   }
-  return HWY_DYNAMIC_DISPATCH(largest)(out, vocab);
+  return Eigen::Map<const Eigen::ArrayXf>(out, static_cast<Eigen::Index>(vocab))
+      .maxCoeff<Eigen::PropagateNaN>();
 }
 
 /// The definition, in double, for rows of f64.
@@ -289,22 +269,7 @@ RowMeasures measure_doubles(const StoredRow& target, const StoredRow& draft, std
 
 namespace detail {
 
-/// IEEE 754 binary16: sign, 5 bits of exponent with bias 15, 10 of mantissa.
-float float_of_half(std::uint16_t half) {
-  constexpr std::uint32_t special = 31;  // exponent of infinity and NaN
-  const bool negative = (half >> 15U) != 0;
-  const std::uint32_t exponent = (half >> 10U) & special;
-  const std::uint32_t mantissa = half & 0x3FFU;
-  float value = 0;
-  if (exponent == special) {
-    value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(mantissa), -24);
-  } else {
-    value = std::ldexp(static_cast<float>(mantissa + 1024U), static_cast<int>(exponent) - 25);
-  }
-  return negative ? -value : value;
-}
+float float_of_half(std::uint16_t half) { return static_cast<float>(std::bit_cast<Eigen::half>(half)); }
 
 }  // namespace detail
 

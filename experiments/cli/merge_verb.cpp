@@ -10,7 +10,6 @@
 #include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/results/folder_lock.hpp"
-#include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
 
 namespace speclab {
@@ -22,8 +21,7 @@ int merge_main(const Values& values) {
   const ThreadLimit limit(thread_option(values));
   refuse_unwritable(folder);
   const FolderLock lock(folder);
-  TerminalWatch watch("merge", values.has("quiet") || values.has("json"));
-  RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  RunResult merged = merge_shards(folder);
   if (merged.result.partial) return exit_interrupted;
   merged.timings.command = fmt::format("speclab merge {}", shell_word(file_argument(folder.string())));
   write_and_print(merged, values, folder);
@@ -50,7 +48,7 @@ are kept; remove FOLDER/shards when you no longer need them.
       .positional = "folder",
       .run = merge_main};
   verb.add("json", "print result.json to standard output instead of a table");
-  verb.add("quiet,q", "print neither table nor progress");
+  verb.add("quiet,q", "do not print the table");
   add_thread_option(verb);
   add_csv_option(verb);
   return verb;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/formats.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/config/config_types.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/config/metric.hpp"

@@ -54,7 +54,7 @@ int status_main(const Values& values) {
   const std::filesystem::path folder = values.text("folder");
   const ShardedRun run = read_shards(folder);
   ShardStatus status{.shards = static_cast<int>(run.shards.size())};
-  const ShardPlan plan = plan_of(run.head, CellGrid(*run.head.config));
+  const ShardPlan plan(CellGrid(*run.head.config), status.shards);
   for (const ShardState& state : shard_states(folder, run, plan)) {
     status.complete += state.complete ? 1 : 0;
     StatusRow row{state.shard,        state.cells, state.finished, state.complete,

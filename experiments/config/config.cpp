@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/formats.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/experiment.hpp"
@@ -118,7 +118,7 @@ Typed<SimulationConfig> simulation_type() {
                  "tokens"),
        field(
            "until", &SimulationConfig::until, until_type(),
-           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance, iid and compare.")});
+           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance and iid.")});
 }
 
 Typed<CostRatios> cost_type() {

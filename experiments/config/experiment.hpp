@@ -41,9 +41,6 @@ struct Work {
   std::optional<std::uint64_t> own_steps = {};
 };
 
-/// Where a cell's simulation can be cut, so that several processes run parts of it.
-enum class CutBetween { nothing, trials, rounds };
-
 /// How an experiment can use recordings, which have acceptance rates but neither rows nor tokens.
 enum class Recordings {
   none,        ///< not at all: it needs rows or tokens
@@ -73,16 +70,13 @@ struct Experiment {
   Recordings recordings = Recordings::none;
   /// True if it judges printed values by a formula.
   bool judges_printed = false;
-  /// True if it supports simulation.until: its only job, or a slow `finish` (Work::own_steps), continues
-  /// until an interval is narrow.
+  /// True if it supports simulation.until: its only job continues until an interval is narrow.
   bool until = false;
   /// False if an interrupted run cannot be continued and is measured again.
   bool resumable = true;
-  /// Where a cell can be cut; if it can, all its work must be in jobs.
-  CutBetween cut = CutBetween::nothing;
-  /// Config keys on which jobs seldom depend. One process runs all cells that differ only in these, as they
+  /// Config keys on which jobs seldom depend. One shard runs all cells that differ only in these, as they
   /// probably share jobs. Results do not depend on this list.
-  std::vector<std::string> not_of_jobs = {"cost", "input_rounding"};
+  std::vector<std::string> not_of_jobs = {};
   /// The key and the description of CellResult::own; empty and null if there is none.
   std::string own_key = {};
   TypePtr own_result = nullptr;

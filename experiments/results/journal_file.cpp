@@ -30,25 +30,8 @@ namespace {
 
 constexpr std::size_t check_digits = 16;
 constexpr std::int64_t sync_nanoseconds = 1'000'000'000;
-constexpr int low_bits = 62;  // low bits of a WideCount; JSON's integers have 64 bits
-
-/// The counts of a batch; those that JSON cannot represent directly are stored in other forms.
-struct BatchCounts : Tally {
-  std::uint64_t overlap_high = 0, overlap_low = 0;
-  std::vector<std::uint64_t> runs_by_level = {};
-};
-
-/// One of: a finished cell, tallies of some batches of its jobs, the mark that the shard is finished.
-struct Line {
-  std::size_t cell = 0;
-  std::shared_ptr<const Json> result = {};
-  std::optional<BatchTallies> tallies = {};
-  bool complete = false;
-};
 
 }  // namespace
-
-SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
 
 template <>
 const Typed<Shard>& described() {
@@ -59,56 +42,6 @@ const Typed<Shard>& described() {
 }
 
 namespace {
-
-class TallyType final : public Type {
- public:
-  void read(const Json& json, const std::string& path, void* value) const override {
-    const auto counts = speclab::read(counts_, json, path);
-    Tally& tally = *static_cast<Tally*>(value);
-    tally = counts;
-    tally.overlap_quanta = (WideCount{counts.overlap_high} << low_bits) + counts.overlap_low;
-    const std::vector<std::uint64_t>& runs = counts.runs_by_level;
-    std::copy_n(runs.begin(), std::min(runs.size(), tally.inner_runs.size()), tally.inner_runs.begin());
-  }
-  void write(const void* value, Json& json) const override {
-    BatchCounts counts{*static_cast<const Tally*>(value)};
-    counts.overlap_high = static_cast<std::uint64_t>(counts.overlap_quanta >> low_bits);
-    counts.overlap_low = static_cast<std::uint64_t>(counts.overlap_quanta & ((WideCount{1} << low_bits) - 1));
-    counts.runs_by_level.assign(counts.inner_runs.begin(), counts.inner_runs.end());
-    speclab::write(counts_, counts, json);
-  }
-  std::string words() const override { return counts_.type->words(); }
-  void schema(Json& out) const override { counts_.type->schema(out); }
-
- private:
-  const Typed<BatchCounts> counts_ = result_object<BatchCounts>(
-      "batch", {SPECLAB_FIELDS(BatchCounts, rounds, drafted, draft_runs, examined, accepted, emitted,
-                               emitted_squared, overlap_high, overlap_low, overlap_contexts),
-                {"inner_runs", &BatchCounts::runs_by_level},
-                SPECLAB_FIELDS(BatchCounts, accepted_lengths)});
-};
-
-/// Describes tallies without their cell, which the line states separately.
-Typed<BatchTallies> tallies_type() {
-  const auto engine = choice<EngineUsed>(
-      {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
-  const Typed<Tally> tally{std::make_shared<const TallyType>()};
-  return result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
-                                              {"first", &BatchTallies::first},
-                                              {"batches", &BatchTallies::batches},
-                                              {"engine", &BatchTallies::engine, engine},
-                                              {"why_plain", &BatchTallies::why_plain},
-                                              {"work", &BatchTallies::work},
-                                              {"tallies", &BatchTallies::tallies, tally}});
-}
-
-const Typed<Line>& line_type() {
-  static const auto type = result_object<Line>("line", {{"cell", &Line::cell},
-                                                        sparse("result", &Line::result),
-                                                        {"part", &Line::tallies, tallies_type()},
-                                                        sparse("complete", &Line::complete)});
-  return type;
-}
 
 /// Describes the first line. Built at each call, because kinds and sections may be added until the first use.
 Typed<JournalHead> head_type() {
@@ -124,13 +57,9 @@ Typed<JournalHead> head_type() {
                                                 {"started", &JournalHead::started}});
 }
 
-/// Returns a value as a line of the journal.
-template <class T>
-std::string line_of(const T& value, const Typed<T>& type) {
-  Json json;
-  write(type, value, json);
-  const std::string text = json.dump();
-  return fmt::format("{:.{}} {}\n", sha256(text), check_digits, text);
+/// Returns a text of JSON as a line of the journal.
+std::string line_of(const std::string& json) {
+  return fmt::format("{:.{}} {}\n", sha256(json), check_digits, json);
 }
 
 /// A line of a finished cell has the form {"cell":12,"result":...}.
@@ -144,8 +73,8 @@ std::string_view checked(std::string_view line) {
   return line.starts_with(std::string_view(sha256(json)).substr(0, check_digits)) ? json : std::string_view();
 }
 
-/// Returns a finished cell's index and JSON text; empty for other lines. Does not parse the JSON, which would
-/// take ten times as long.
+/// Returns a finished cell's index and the JSON of its result; empty for other lines. Does not parse the
+/// JSON, which would take ten times as long.
 std::optional<std::pair<std::size_t, std::string_view>> finished_cell(std::string_view json) {
   if (!json.starts_with(before_cell) || !json.ends_with('}')) return std::nullopt;
   std::size_t cell = 0;
@@ -158,34 +87,24 @@ std::optional<std::pair<std::size_t, std::string_view>> finished_cell(std::strin
   return std::pair(cell, json);
 }
 
-/// Returns the value of a line; empty if the line was damaged.
-template <class T>
-std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
+/// Returns the head in a first line; empty if the line was damaged.
+std::optional<JournalHead> head_in(const std::string& line) {
   const std::string_view json = checked(line);
   if (json.empty()) return std::nullopt;
   try {
-    return read(type, parse_json(std::string(json)), "");
+    return read(head_type(), parse_json(std::string(json)), "");
   } catch (const ConfigError&) {  // written by another program
     return std::nullopt;
   }
 }
 
-/// Adds a line's content. Returns false if the line is damaged.
+/// Adds a line's cell. Returns false if the line is damaged.
 bool add_line(const std::string& line, JournalContent& content) {
-  const auto value = value_of(line, line_type());
-  if (!value || value->cell >= content.head->cells) return false;
-  if (!value->result) {
-    if (value->tallies) {
-      const BatchTallies& some = *value->tallies;
-      if (some.batches > max_batches || some.first + some.tallies.size() > some.batches) return false;
-      content.tallies.push_back(*value->tallies);
-      content.tallies.back().cell = value->cell;
-    }
-    content.complete = content.complete || value->complete;
-    return value->tallies || value->complete;
-  }
+  const auto finished = finished_cell(checked(line));
+  if (!finished || finished->first >= content.head->cells) return false;
   try {
-    content.cells[value->cell] = read_cell(*shown_part(*content.head->config).experiment, *value->result);
+    content.cells[finished->first] =
+        read_cell(*shown_part(*content.head->config).experiment, parse_json(std::string(finished->second)));
     return true;
   } catch (const ConfigError&) {  // written by another program
     return false;
@@ -214,7 +133,7 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
   JournalContent content;
   std::string line;
   std::getline(stream, line);
-  content.head = value_of(line, head_type());
+  content.head = head_in(line);
   content.foreign = !content.head && !checked(line).empty();
   if (!content.head) return content;
   begin(content, line);
@@ -255,7 +174,7 @@ std::string difference(const JournalHead& earlier, const JournalHead& now) {
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string line;
-  return std::getline(stream, line) ? value_of(line, head_type()) : std::nullopt;
+  return std::getline(stream, line) ? head_in(line) : std::nullopt;
 }
 
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
@@ -263,8 +182,7 @@ std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
                                            const UseOfCell& use) {
   const auto take = [&use](JournalContent& content, const std::string& line, std::uint64_t offset) {
     const auto finished = finished_cell(checked(line));
-    if (!finished) return add_line(line, content);
-    if (finished->first >= content.head->cells) return false;
+    if (!finished || finished->first >= content.head->cells) return false;
     use(finished->first, offset, finished->second);
     return true;
   };
@@ -333,22 +251,18 @@ void JournalWriter::add_line(const std::string& line) {
       throw std::runtime_error(
           fmt::format("cannot open {}: {}", file_.string(), std::generic_category().message(errno)));
     }
-    if (fresh) append(line_of(head_, head_type()));
+    if (fresh) {
+      Json head;
+      write(head_type(), head_, head);
+      append(line_of(head.dump()));
+    }
   }
   append(line);
 }
 
 void JournalWriter::add(std::size_t cell, const CellResult& result) {
-  add_line(line_of(
-      Line{.cell = cell,
-           .result = std::make_shared<const Json>(cell_json(*shown_part(*head_.config).experiment, result))},
-      line_type()));
+  const Json json = cell_json(*shown_part(*head_.config).experiment, result);
+  add_line(line_of(fmt::format("{}{}{}{}}}", before_cell, cell, before_result, json.dump())));
 }
-
-void JournalWriter::add(const BatchTallies& tallies) {
-  add_line(line_of(Line{.cell = tallies.cell, .tallies = tallies}, line_type()));
-}
-
-void JournalWriter::complete() { add_line(line_of(Line{.complete = true}, line_type())); }
 
 }  // namespace speclab

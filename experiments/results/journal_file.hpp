@@ -51,8 +51,6 @@ struct JournalContent {
   std::optional<JournalHead> head;  ///< empty if the first line is damaged or was written by another program
   bool foreign = false;             ///< an undamaged first line was written by another program
   FinishedCells cells;
-  std::vector<BatchTallies> tallies;
-  bool complete = false;    ///< the process reported that its shard is finished
   std::size_t damaged = 0;  ///< number of complete lines that are damaged
   bool torn = false;        ///< the last line has no end
   std::string sound;        ///< the undamaged lines
@@ -97,9 +95,6 @@ class JournalWriter {
   JournalWriter& operator=(const JournalWriter&) = delete;
 
   void add(std::size_t cell, const CellResult& result);
-  void add(const BatchTallies& tallies);
-  /// Writes a line that says that the shard is finished.
-  void complete();
 
  private:
   void add_line(const std::string& line);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/support/half_unit.hpp"
 #include "experiments/config/metric.hpp"
 
 namespace speclab {

@@ -132,7 +132,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
       fmt::print(stderr, "{}\n", printable(fmt::format("{}: {}", options.folder.string(), note)));
     Resumption resumption;
     resumption.finished = journal->take_finished();
-    resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
+    resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
     return resumption;
   };
   RunResult run = run_config(config, control_for, resume, options.backend);

@@ -118,7 +118,7 @@ std::shared_ptr<const Setup> JobList::setup(const Config& config) {
 
 Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, JobKind kind,
                          const RuleQualityOptions& options) {
-  Job*& job = by_inputs_[{setup.get(), gamma, kind, options, span_}];
+  Job*& job = by_inputs_[{setup.get(), gamma, kind, options}];
   if (job != nullptr) return *job;
   require_context(*setup, gamma);
   job = &jobs_.emplace_back(Job{.kind = kind,
@@ -152,7 +152,7 @@ std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) {
     if (job.done) continue;
-    total += job.precision ? job.precision->interval.until.max_rounds : job.simulation.total_to_run();
+    total += job.precision ? job.precision->interval.until.max_rounds : job.simulation.total();
   }
   return total;
 }

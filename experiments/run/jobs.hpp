@@ -19,7 +19,6 @@
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config_reader.hpp"
 #include "experiments/run/backend.hpp"
-#include "experiments/run/batch_tallies.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/control.hpp"
 #include "sim/rule_quality.hpp"
@@ -33,10 +32,12 @@ struct Setup;
 /// The measurement that a job makes with its set-up (Setup).
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
+/// The engine that decoded (Engine), or `iid` for independent acceptances.
+enum class EngineUsed { plain, fast, iid };
+
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
-  std::optional<JobName> name = {};         ///< set once a cell that uses it is prepared
   std::shared_ptr<const Setup> setup = {};  ///< null for independent acceptances
   SimulationSize simulation;
   int gamma = 0;
@@ -79,9 +80,6 @@ class JobList {
 
   /// Returns the config's set-up. Configs that differ only in values that it does not depend on share it.
   std::shared_ptr<const Setup> setup(const Config& config);
-
-  /// Sets the batches that later cells run. Cells with different batches never share a job.
-  void set_span(const BatchSpan& span) { span_ = span; }
 
   /// Return a new or shared job for this set-up. References stay valid.
   Job& decode(const std::shared_ptr<const Setup>& setup, int gamma) {
@@ -145,8 +143,7 @@ class JobList {
   ModelFactory factory_;
   std::map<std::type_index, std::any> shared_;
   BuiltFromConfigs<Setup> setups_;
-  BatchSpan span_;
-  std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
+  std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions>, Job*> by_inputs_;
   std::shared_ptr<SharedRows> rows_;  ///< shared by cells that differ in their rule
   std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;

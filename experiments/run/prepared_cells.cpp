@@ -24,15 +24,8 @@ void require_as_said(const Experiment& experiment, bool holds, const char* what)
 void prepare_until(PreparedCell& cell, const Experiment& experiment, double confidence) {
   if (!experiment.until) refuse_until_of(experiment.name);
   const std::vector<Job*>& jobs = cell.work->jobs;
-  if (cell.work->own_steps) return;
-  require_as_said(experiment, jobs.size() <= 1, "until decides about one job");
+  require_as_said(experiment, !cell.work->own_steps && jobs.size() <= 1, "until decides about one job");
   for (Job* job : jobs) run_until(*job, experiment.name, confidence);
-}
-
-void prepare_batches(PreparedCell& cell, const Experiment& experiment) {
-  require_as_said(experiment, !cell.work->own_steps && !cell.work->jobs.empty(),
-                  "it is cut, and has work outside its jobs");
-  for (Job* job : cell.work->jobs) job->simulation.only = *cell.task.batches;
 }
 
 bool interrupted(const Work& work) {
@@ -56,27 +49,20 @@ PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence,
                       FinishedCells& finished) {
   const Experiment& experiment = grid.experiment();
   PreparedCells cells;
-  for (const CellTask& task : turn) {
+  for (const std::size_t index : turn) {
     end_if_stopped();
-    PreparedCell& cell = cells.emplace_back(PreparedCell{.task = task});
-    if (const auto found = finished.find(task.cell); found != finished.end()) {
+    PreparedCell& cell = cells.emplace_back(PreparedCell{.index = index});
+    if (const auto found = finished.find(index); found != finished.end()) {
       cell.result = std::move(found->second);
       continue;
     }
-    cell.spec = std::make_shared<const CellSpec>(grid[task.cell]);
+    cell.spec = std::make_shared<const CellSpec>(grid[index]);
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
-    jobs.set_span(task.batches.value_or(BatchSpan{}));
     cell.work = experiment.prepare(*cell.spec, jobs);
-    for (std::size_t k = 0; k < cell.work->jobs.size(); ++k) {
-      if (Job& job = *cell.work->jobs[k]; !job.name) job.name = JobName(task.cell, k);
-    }
     require_as_said(experiment,
                     !experiment.closed_forms || (cell.work->jobs.empty() && !cell.work->own_steps),
                     "it is of closed forms alone, and has jobs or own steps");
     if (cell.spec->config.simulation.until) prepare_until(cell, experiment, confidence);
-  }
-  for (PreparedCell& cell : cells) {
-    if (cell.work && cell.in_part()) prepare_batches(cell, experiment);
   }
   return cells;
 }
@@ -123,10 +109,6 @@ void CellRunner::after(const Job& job) {
     const std::scoped_lock lock(mutex_);
     const auto users = users_.find(&job);
     if (users == users_.end()) return;
-    if (users->second.front()->in_part()) {
-      if (!job.outcome.partial) keep_.tallies(tallies_of(job));
-      return;
-    }
     for (PreparedCell* cell : std::vector<PreparedCell*>(users->second)) {
       if (--cell->waiting == 0 && !cell->work->own_steps && !interrupted(*cell->work)) run(*cell);
     }
@@ -140,17 +122,13 @@ void CellRunner::rest() {
 }
 
 void CellRunner::run(PreparedCell& cell) {
-  if (cell.in_part()) {
-    cell.result.partial = interrupted(*cell.work);
-    return;
-  }
   // Work outside of jobs checks for a stop before each cell.
   const bool alone = cell.work->own_steps || cell.work->jobs.empty();
   const bool stopped = alone && context_.control.stop();
   cell.result.partial = interrupted(*cell.work) || stopped;
   if (!stopped && !says_nothing(*cell.work)) finish(cell);
   if (cell.result.partial) return;
-  if (!cell.work->jobs.empty() || cell.work->own_steps || shared_) keep_.cell(cell.task.cell, cell.result);
+  if (!cell.work->jobs.empty() || cell.work->own_steps || shared_) keep_(cell.index, cell.result);
   for (Job* job : cell.work->jobs) {
     std::vector<PreparedCell*>& users = users_.at(job);
     users.erase(std::find(users.begin(), users.end(), &cell));

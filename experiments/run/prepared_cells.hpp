@@ -14,31 +14,21 @@
 #include "experiments/config/cells.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/run/backend.hpp"
-#include "experiments/run/batch_tallies.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {
 
-/// The part of a cell that a process runs: all of it, or some batches of its jobs.
-struct CellTask {
-  std::size_t cell = 0;                   ///< index in the grid
-  std::optional<BatchSpan> batches = {};  ///< empty: the whole cell, with its result
-};
-
-/// A group of cells that are prepared and run together because they share jobs. Groups run one after the
-/// other, so that a million cells need little memory.
-using Turn = std::vector<CellTask>;
+/// The indices, in the grid, of cells that are prepared and run together because they share jobs. Groups run
+/// one after the other, so that a million cells need little memory.
+using Turn = std::vector<std::size_t>;
 
 /// A cell that is ready to run, or was finished by an earlier run.
 struct PreparedCell {
-  CellTask task;
+  std::size_t index = 0;  ///< in the grid
   CellResult result = {};
   std::shared_ptr<const CellSpec> spec = {};  ///< kept while there is work
   std::optional<Work> work = {};              ///< empty for a finished cell
   std::size_t waiting = 0;                    ///< number of its jobs that have not run
-
-  /// Returns true if only some batches of its jobs run here; this process then makes no result.
-  bool in_part() const { return task.batches.has_value(); }
 };
 
 /// The cells of a turn. A deque, because a Work refers to its cell, which must not move.
@@ -58,15 +48,9 @@ std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
 /// Throws ConfigError for a cell with work that the GPU cannot run.
 void require_gpu_form(const PreparedCells& cells);
 
-/// Receives results as they are made.
-struct ResultKeeper {
-  /// Called for every finished cell, by one thread at a time; not for cells without work, unless processes
-  /// share the run.
-  std::function<void(std::size_t cell, const CellResult& result)> cell = [](std::size_t, const CellResult&) {
-  };
-  /// Called instead for each job of a cell that runs only some of its batches here; from any thread.
-  std::function<void(const BatchTallies& tallies)> tallies = [](const BatchTallies&) {};
-};
+/// Receives the result of every finished cell, from one thread at a time; not for cells without work, unless
+/// processes share the run.
+using ResultKeeper = std::function<void(std::size_t cell, const CellResult& result)>;
 
 /// Makes each cell's result as soon as its jobs have run, and frees what no other cell needs.
 class CellRunner {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <boost/algorithm/string/replace.hpp>
 #include <cerrno>
 #include <cstring>
@@ -16,7 +17,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/base/support/half_unit.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 
@@ -105,6 +105,15 @@ Typed<Result> result_type(const Experiment& experiment) {
 const char* words(Reproduction verdict) {
   return std::array{"reproduces", "within input rounding", "does not reproduce", "cut off instead of rounded"}
       .at(static_cast<std::size_t>(verdict));
+}
+
+double half_unit_of(const std::string& printed) {
+  const auto end = printed.find_first_of("eE");
+  const std::string digits = printed.substr(0, end);
+  const auto point = digits.find('.');
+  const int places = point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1);
+  const int exponent = end == std::string::npos ? 0 : std::stoi(printed.substr(end + 1));
+  return 0.5 * std::pow(10.0, exponent - places);
 }
 
 Reproduction judged(double value, double least, double most, const std::string& printed) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
-#include "experiments/base/format/formats.hpp"
-#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/config/metric.hpp"
 #include "experiments/config/shown_config.hpp"
@@ -32,6 +32,8 @@ enum class AlphaSource { given, exact, measured };
 /// `cut_off`: the value without its further digits is printed, though it rounds to another.
 enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce, cut_off };
 const char* words(Reproduction verdict);
+/// Returns half a unit of the last digit of a printed decimal: 0.005 for "2.44", 5e-7 for "1.5e-5".
+double half_unit_of(const std::string& printed);
 
 /// Counts of work; empty if an experiment does not count them.
 struct Counts {

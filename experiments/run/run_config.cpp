@@ -1,6 +1,5 @@
 #include "experiments/run/run_config.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -50,29 +49,13 @@ std::vector<Turn> turns_of_all(const CellGrid& grid) {
   std::vector<Turn> turns;
   for (std::size_t cell = 0; cell < grid.size(); ++cell) {
     if (cell % cells_in_turn == 0) turns.emplace_back();
-    turns.back().push_back({.cell = cell});
+    turns.back().push_back(cell);
   }
   return turns;
 }
 
 bool cells_are_held(const CellGrid& grid) {
   return !grid.experiment().closed_forms || grid.size() <= max_cells_held;
-}
-
-/// Gives jobs their tallies; jobs with all batches are then done.
-void add_tallies(const PreparedCells& cells, const std::vector<BatchTallies>& tallies) {
-  std::map<JobName, std::vector<const BatchTallies*>> by_name;
-  for (const BatchTallies& some : tallies) by_name[{some.cell, some.job}].push_back(&some);
-  for (const PreparedCell& cell : cells) {
-    if (!cell.work) continue;
-    for (Job* job : cell.work->jobs) {
-      const auto found = by_name.find(*job->name);
-      if (job->done || found == by_name.end()) continue;
-      Outcome outcome = outcome_of(found->second, *job);
-      job->done = !outcome.partial;
-      if (job->done) job->outcome = std::move(outcome);
-    }
-  }
 }
 
 std::size_t cells_in(const std::vector<Turn>& turns) {
@@ -152,7 +135,6 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
     jobs.clear();
     PreparedCells cells = prepare(turn, grid, result.interval_confidence, jobs, resumption.finished);
-    if (!resumption.tallies.empty()) add_tallies(cells, resumption.tallies);
     if (backend != Backend::cpu) require_gpu_form(cells);
     if (!control) {
       const auto steps = static_cast<double>(steps_of(cells, jobs));

@@ -55,12 +55,10 @@ struct RunIdentity {
 /// The earlier work that a run continues, and what it does with its cells.
 struct Resumption {
   FinishedCells finished;  ///< cells not to run again, if the run is not shared
-  /// Batches not to run again. Those of one look (until.hpp) at a job must not overlap.
-  std::vector<BatchTallies> tallies;
   /// This process's turns, in order, if processes share the run. Empty: everything.
   std::optional<std::vector<Turn>> turns;
   bool describes = true;  ///< false if only `partial` of the result is needed
-  ResultKeeper keep = {};
+  ResultKeeper keep = [](std::size_t, const CellResult&) {};
 };
 
 /// Throws ConfigError for a cell that can be refused before anything is built (Experiment::check).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "core/stop.hpp"
 
@@ -27,11 +26,6 @@ std::string_view JournaledCells::json(std::size_t cell) const {
     open_.push_back({place.file, std::make_unique<JournalReader>(files_.at(place.file))});
   }
   return open_.back().reader->cell(place.offset);
-}
-
-JournaledResult::~JournaledResult() {
-  std::error_code error;
-  if (!scratch_.empty()) std::filesystem::remove(scratch_, error);
 }
 
 void JournaledResult::each_json(const std::function<void(const Json& cell)>& use) const {

@@ -48,12 +48,10 @@ class JournaledCells {
 };
 
 /// All cells of a run, in the form of its result. Iteration throws Stopped (core/stop.hpp) on an interrupt.
-/// The destructor removes `scratch`, unless that is empty.
 class JournaledResult final : public CellSource {
  public:
-  JournaledResult(const Experiment& experiment, JournaledCells cells, std::filesystem::path scratch)
-      : experiment_(experiment), cells_(std::move(cells)), scratch_(std::move(scratch)) {}
-  ~JournaledResult() override;
+  JournaledResult(const Experiment& experiment, JournaledCells cells)
+      : experiment_(experiment), cells_(std::move(cells)) {}
 
   std::size_t size() const override { return cells_.size(); }
   void each(const std::function<void(const CellResult& cell)>& use) const override;
@@ -62,7 +60,6 @@ class JournaledResult final : public CellSource {
  private:
   const Experiment& experiment_;
   JournaledCells cells_;
-  std::filesystem::path scratch_;
 };
 
 }  // namespace speclab

@@ -7,9 +7,7 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -24,8 +22,6 @@ namespace speclab {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* merge_name = "merge";
 
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
 
@@ -112,35 +108,12 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
   }
   if (!from || !from->head) return;
   ShardContent& content = run->of(shard);
-  const std::string others = content.files.empty() ? "" : content.files.front();
-  for (BatchTallies& some : from->tallies) {
-    const auto known = std::find_if(content.tallies.begin(), content.tallies.end(),
-                                    [&](const BatchTallies& one) { return overlap(one, some); });
-    if (known == content.tallies.end()) {
-      content.tallies.push_back(std::move(some));
-    } else if (*known != some) {
-      refuse_different(fmt::format("batches of cell {}", some.cell), file, others);
-    }
-  }
-  content.said_complete = content.said_complete || from->complete;
   content.damaged += from->damaged;
   content.files.push_back(file.string());
   const auto last = std::chrono::file_clock::to_sys(fs::last_write_time(file)).time_since_epoch();
   content.working_seconds += std::max(
       std::chrono::duration<double>(last).count() - static_cast<double>(from->head->started.value_or(0)),
       0.0);
-}
-
-/// Returns a new path of the form FOLDER/shards/NAME.HOST-PROCESS-TIME-NUMBER.jsonl at each call.
-fs::path new_journal(const fs::path& folder, const std::string& name) {
-  static std::atomic<int> journals{0};
-  std::string host(256, '\0');
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = "host";
-  host.resize(std::char_traits<char>::length(host.c_str()));
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return shards_folder(folder) /
-         fmt::format("{}.{}-{}-{}-{}.jsonl", name, host, ::getpid(),
-                     std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), ++journals);
 }
 
 }  // namespace
@@ -152,19 +125,16 @@ Shard shard_named(const std::string& words) {
 
 fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
 
+// The name is SHARD.HOST-PROCESS-TIME-NUMBER.jsonl.
 fs::path new_shard_journal(const fs::path& folder, const Shard& shard) {
-  return new_journal(folder, name_of(shard));
-}
-
-fs::path new_merge_journal(const fs::path& folder) { return new_journal(folder, merge_name); }
-
-void remove_merge_journals(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(shards_folder(folder), error)) {
-    if (entry.path().filename().string().starts_with(merge_name)) left.push_back(entry.path());
-  }
-  for (const fs::path& file : left) fs::remove(file, error);
+  static std::atomic<int> journals{0};
+  std::string host(256, '\0');
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = "host";
+  host.resize(std::char_traits<char>::length(host.c_str()));
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return shards_folder(folder) /
+         fmt::format("{}.{}-{}-{}-{}.jsonl", name_of(shard), host, ::getpid(),
+                     std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), ++journals);
 }
 
 fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
@@ -207,45 +177,20 @@ ShardedRun read_shards(const fs::path& folder) {
                    shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
-ShardPlan plan_of(const JournalHead& head, const CellGrid& grid) {
-  return {grid, head.shard->count, head.backend == "cpu" ? Backend::cpu : Backend::cuda};
-}
-
 std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
   const auto count = static_cast<int>(run.shards.size());
-  // Maps the cell that names a cut simulation to the jobs whose batches some shard has run.
-  std::map<std::size_t, std::set<std::size_t>> jobs;
-  std::vector<std::map<std::size_t, std::size_t>> done(run.shards.size());
-  for (std::size_t at = 0; at < run.shards.size(); ++at) {
-    for (const BatchTallies& some : run.shards[at].tallies) {
-      jobs[some.cell].insert(some.job);
-      ++done[at][some.cell];
-    }
-  }
-  const auto finished = [&](std::size_t at, std::size_t cell) {
-    if (!plan.is_cut(cell)) return run.cells.contains(cell);
-    const auto named = jobs.find(cell);
-    // A cell without jobs of its own uses those of an earlier cell.
-    return named == jobs.end() ? run.shards[at].said_complete : done[at][cell] == named->second.size();
-  };
   std::vector<ShardState> states(run.shards.size());
-  std::vector<bool> unsure(run.shards.size());  // before its end a shard may lack jobs that none has begun
   for (std::size_t cell = 0; cell < plan.cells(); ++cell) {
-    const auto [first, last] = plan.shards_of(cell);
-    for (int shard = first; shard <= last; ++shard) {
-      if (!plan.runs(cell, shard)) continue;
-      const auto at = static_cast<std::size_t>(shard - 1);
-      ++states[at].cells;
-      states[at].finished += finished(at, cell) ? 1 : 0;
-      unsure[at] = unsure[at] || plan.is_cut(cell);
-    }
+    ShardState& state = states[static_cast<std::size_t>(plan.shard_of(cell) - 1)];
+    ++state.cells;
+    state.finished += run.cells.contains(cell) ? 1 : 0;
   }
   for (std::size_t at = 0; at < states.size(); ++at) {
     ShardState& state = states[at];
     const ShardContent& content = run.shards[at];
     state.shard = static_cast<int>(at) + 1;
     state.damaged = content.damaged;
-    state.complete = state.finished == state.cells && (content.said_complete || !unsure[at]);
+    state.complete = state.finished == state.cells;
     if (!state.complete && state.finished > 0) {
       const auto left = static_cast<double>(state.cells - state.finished);
       state.seconds_left = content.working_seconds * left / static_cast<double>(state.finished);

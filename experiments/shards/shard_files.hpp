@@ -21,17 +21,11 @@ Shard shard_named(const std::string& words);
 std::filesystem::path shards_folder(const std::filesystem::path& folder);
 /// Returns a path for this process's journal of a shard; each call returns another.
 std::filesystem::path new_shard_journal(const std::filesystem::path& folder, const Shard& shard);
-/// Returns a path in the same folder for the results of this process's merge.
-std::filesystem::path new_merge_journal(const std::filesystem::path& folder);
-/// Removes files that killed merges left.
-void remove_merge_journals(const std::filesystem::path& folder);
 /// Returns the file in which a failing process leaves its message.
 std::filesystem::path shard_error_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// One shard's tallies and the state of its journals, over all processes that ran it.
+/// The state of one shard's journals, over all processes that ran it.
 struct ShardContent {
-  std::vector<BatchTallies> tallies;
-  bool said_complete = false;      ///< a process reported that it finished the shard
   std::vector<std::string> files;  ///< the journals that were read
   std::size_t damaged = 0;         ///< number of damaged lines, which were skipped
   double working_seconds = 0;      ///< sum over processes, from the start of each to its last line
@@ -55,7 +49,7 @@ ShardedRun read_shard(const std::filesystem::path& folder, const Shard& shard, c
 /// A shard's progress.
 struct ShardState {
   int shard = 0;
-  std::size_t cells = 0;     ///< a cell cut between shards counts in each shard and in each look
+  std::size_t cells = 0;
   std::size_t finished = 0;  ///< finished ones among `cells`
   bool complete = false;
   std::optional<double> seconds_left =
@@ -63,12 +57,9 @@ struct ShardState {
   std::string error = {};   ///< of the process that ran it last; empty if it did not fail
   std::size_t damaged = 0;  ///< number of damaged lines in its journals
 };
-/// Returns each shard's state; `plan` comes from plan_of.
+/// Returns each shard's state.
 std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
                                      const ShardPlan& plan);
-/// Returns the division of a run with this head into shards.
-ShardPlan plan_of(const JournalHead& head, const CellGrid& grid);
-
 /// Returns the command that runs a shard again.
 std::string shard_command(const ShardedRun& run, int shard);
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
-#include <iterator>
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
@@ -36,18 +34,14 @@ bool run(const Config& config, const ShardOptions& options) {
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
     Resumption resumption;
     resumption.describes = false;
-    resumption.tallies = std::move(earlier.of(options.shard).tallies);
-    resumption.turns = plan_of(*head, *identity.grid).turns(options.shard.index, [&](std::size_t cell) {
-      return !earlier.cells.contains(cell);
-    });
-    resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
-    resumption.keep.tallies = [&](const BatchTallies& tallies) { journal->add(tallies); };
+    resumption.turns =
+        ShardPlan(*identity.grid, options.shard.count).turns(options.shard.index, [&](std::size_t cell) {
+          return !earlier.cells.contains(cell);
+        });
+    resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
     return resumption;
   };
-  const RunResult result = run_config(config, options.control_for, resume, options.backend);
-  if (result.result.partial) return false;
-  journal->complete();
-  return true;
+  return !run_config(config, options.control_for, resume, options.backend).result.partial;
 }
 
 /// Returns a list of incomplete shards, with the commands that complete them.
@@ -71,14 +65,8 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
 
 }  // namespace
 
-RunResult merge_shards(const std::filesystem::path& folder,
-                       const std::function<Control(std::uint64_t total)>& control_for) {
+RunResult merge_shards(const std::filesystem::path& folder) {
   ShardedRun run = read_shards(folder);
-  const Experiment& experiment = *run.head.config->experiment;
-  // During the merge, the scratch journal holds the results of cut cells.
-  remove_merge_journals(folder);
-  const std::filesystem::path scratch = new_merge_journal(folder);
-  std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
   const auto resume = [&](const RunIdentity& identity) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;
@@ -86,32 +74,18 @@ RunResult merge_shards(const std::filesystem::path& folder,
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
       throw UsageError("{}: the shards cannot be merged here: {}", folder.string(), reason);
     }
-    const ShardPlan plan = plan_of(run.head, *identity.grid);
+    const ShardPlan plan(*identity.grid, run.head.shard->count);
     if (const std::string missing = missing_shards(folder, run, plan); !missing.empty())
       throw UsageError(missing);
-    Resumption resumption;
-    resumption.turns = plan.turns_of_cut_cells();
-    for (ShardContent& content : run.shards)
-      std::move(content.tallies.begin(), content.tallies.end(), std::back_inserter(resumption.tallies));
-    resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
-    return resumption;
+    Resumption nothing_to_run;
+    nothing_to_run.turns.emplace();
+    return nothing_to_run;
   };
-  Control control;
-  const auto remember = [&](std::uint64_t total) { return control = control_for(total); };
-  RunResult merged = run_config(*run.head.config, remember, resume);
-  writer.reset();
-  if (std::filesystem::exists(scratch)) {
-    scan_journal(
-        scratch, [&](const JournalHead&) { run.cells.add_file(scratch); },
-        [&](std::size_t cell, std::uint64_t offset, std::string_view) { run.cells.add(cell, offset); });
-  }
-  const auto cells = std::make_shared<const JournaledResult>(experiment, std::move(run.cells), scratch);
-  if (merged.result.partial) {
-    if (control.stop()) return merged;
-    throw UsageError(
-        "{}: the batches in its journals do not add up to their cells; remove it, and run the shards again",
-        shards_folder(folder).string());
-  }
+  RunResult merged = run_config(
+      *run.head.config, [](std::uint64_t) { return Control{}; }, resume);
+  if (merged.result.partial) return merged;
+  const Experiment& experiment = *run.head.config->experiment;
+  const auto cells = std::make_shared<const JournaledResult>(experiment, std::move(run.cells));
   merged.all = cells;
   if (cells->size() <= max_cells_held || presentation_of(*run.head.config).needs_all_cells())
     hold_cells(merged);

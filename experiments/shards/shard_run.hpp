@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "experiments/run/run_config.hpp"
@@ -22,15 +21,14 @@ struct ShardOptions {
   std::function<Control(std::uint64_t total)> control_for;  ///< as in run_config
 };
 
-/// Runs a shard of a config, which must have its experiment's sections. Continues earlier processes' work,
-/// through all looks that a merge requested. Returns true when the shard is complete, false after an
+/// Runs a shard of a config, which must have its experiment's sections. Continues earlier processes' work.
+/// Returns true when the shard is complete, false after an
 /// interrupt. Throws ConfigError if the config cannot be run; UsageError if it cannot be divided, or if the
 /// folder holds another run's shards. Also writes the error message into the folder.
 bool run_shard(const Config& config, const ShardOptions& options);
 
 /// Merges a folder's shards into the result of one process, byte for byte; only `partial` is set after an
 /// interrupt. Throws UsageError for missing or incomplete shards, with the commands that run them.
-RunResult merge_shards(const std::filesystem::path& folder,
-                       const std::function<Control(std::uint64_t total)>& control_for);
+RunResult merge_shards(const std::filesystem::path& folder);
 
 }  // namespace speclab

@@ -11,7 +11,6 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/recording/json_document.hpp"

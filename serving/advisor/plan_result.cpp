@@ -1,6 +1,5 @@
 #include "serving/advisor/plan_result.hpp"
 
-#include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {

@@ -10,7 +10,6 @@
 
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/recorded/recording_estimates.hpp"
-#include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/server_settings.hpp"

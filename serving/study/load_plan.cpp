@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/config/config.hpp"
 #include "serving/advisor/memory_fit.hpp"

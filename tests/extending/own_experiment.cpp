@@ -41,7 +41,6 @@ const Experiment& whole_rounds_experiment() {
                                      .sentence = "How often a round accepts every drafted token.",
                                      .check = check_setup,
                                      .prepare = prepare_whole_rounds,
-                                     .cut = CutBetween::trials,
                                      .own_key = "whole_rounds",
                                      .own_result = described<WholeRounds>().type,
                                      .presentation = presented({.tables = own_tables})};

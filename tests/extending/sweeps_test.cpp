@@ -188,7 +188,6 @@ const Experiment& planted_experiment() {
                                      .sentence = "Planted: a number that depends on everything.",
                                      .sections = {"planted"},
                                      .prepare = prepare_planted,
-                                     .cut = CutBetween::nothing,
                                      .own_key = "planted_number",
                                      .own_result = described<PlantedNumber>().type,
                                      .presentation = presented({.tables = own_tables})};
@@ -464,7 +463,7 @@ TEST_CASE("shards of sweeps over what planted kinds read give the bytes of one p
         CHECK(run_shard(*with_sections(read_config(config)),
                         {.folder = folder, .shard = {shard, shards}, .command = "", .control_for = control}));
       }
-      CHECK(bytes_of(merge_shards(folder, control).result) == bytes_of(run_of(config).result));
+      CHECK(bytes_of(merge_shards(folder).result) == bytes_of(run_of(config).result));
     }
   }
   std::filesystem::remove_all(folder);

@@ -26,7 +26,7 @@ struct SharedRun {
 };
 
 std::string merged_result(const fs::path& folder) {
-  RunResult merged = merge_shards(folder, [](std::uint64_t) { return Control{}; });
+  RunResult merged = merge_shards(folder);
   hold_cells(merged);
   return result_json(merged.result).dump();
 }
@@ -77,7 +77,6 @@ bool change(std::string& text, Choices& choices) {
   const std::size_t at = choices.below(lines.size());
   const std::size_t other = choices.below(lines.size());
   static const std::vector<std::string> of_head{"/shard/index", "/shard/count", "/cells", "/started"};
-  static const std::vector<std::string> of_line{"/part/first", "/part/batches", "/part/job", "/cell"};
   static const std::vector<std::uint64_t> numbers{0, 1, 2, 3, 4, 60, 100'000, 4'000'000'000, 1ULL << 62U};
   const std::uint64_t number = numbers[choices.below(numbers.size())];
   bool honest = true;
@@ -87,7 +86,7 @@ bool change(std::string& text, Choices& choices) {
       lines[0] = with_number(lines[0], of_head[choices.below(of_head.size())], number);
       break;
     case 2:
-      lines[at] = with_number(lines[at], of_line[choices.below(of_line.size())], number);
+      lines[at] = with_number(lines[at], "/cell", number);
       honest = false;
       break;
     case 3:
@@ -144,7 +143,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   refused_or_read([&] {
     const ShardedRun run = read_shards(folder);
     const CellGrid grid(*run.head.config);
-    shard_states(folder, run, plan_of(run.head, grid));
+    shard_states(folder, run, ShardPlan(grid, run.head.shard->count));
   });
   return refused_or_read([&] {
     const std::string merged = merged_result(folder);

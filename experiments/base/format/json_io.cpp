@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/type.hpp"
 #include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/text_files.hpp"
 #include "sim/text/input_stream.hpp"
@@ -225,6 +226,13 @@ void apply_assignment(Json& document, const std::string& assignment) {
   }
   const std::string value = with_leading_zeros(text);
   set_at(document, path, Json::accept(value) ? parse_json(value) : Json(text), path);
+}
+
+void require_format(const Json& document, int number, const char* way_out) {
+  const auto stated = document.is_object() ? document.find("format") : document.end();
+  if (stated == document.end() || *stated == number) return;
+  throw ConfigError("/format", "{}: another version of speclab wrote it, and this one reads format {}; {}",
+                    shown(*stated), number, way_out);
 }
 
 }  // namespace speclab

@@ -8,6 +8,15 @@
 
 namespace speclab {
 
+/// The format numbers of files that speclab writes and reads. A change that an earlier program cannot read,
+/// or would misread, increments the number. Journals have no number, because only the program that wrote them
+/// reads them (experiments/results/journal_file.hpp).
+inline constexpr int config_format = 1;
+inline constexpr int result_format = 1;
+/// Throws ConfigError at "/format" if a document states a format other than `number`. The message names both
+/// formats, and ends with the remedy `way_out`.
+void require_format(const Json& document, int number, const char* way_out);
+
 /// Parses JSON. Throws ConfigError with line and column for text that is not JSON, for an object that repeats
 /// a key (a parser would silently keep the last), and for nesting deeper than 100.
 Json parse_json(const std::string& text);

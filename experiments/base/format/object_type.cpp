@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "experiments/base/format/named_entry.hpp"
@@ -140,6 +141,13 @@ void ObjectType::add_input_files(const void* value, std::vector<std::string>& fi
     const void* held = field.at(const_cast<void*>(value));
     if (held != nullptr) field.type->add_input_files(held, files);
   }
+}
+
+template <>
+const Typed<Interval>& described() {
+  static const auto type = result_object<Interval>(
+      "interval", {{"value", &Interval::estimate}, {"low", &Interval::low}, {"high", &Interval::high}});
+  return type;
 }
 
 }  // namespace speclab

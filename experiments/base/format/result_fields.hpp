@@ -23,6 +23,11 @@
 
 namespace speclab {
 
+struct Interval;
+/// {"value", "low", "high"}; a bound that is not finite is null.
+template <>
+const Typed<Interval>& described();
+
 namespace detail {
 
 template <class T>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/base/page/printed_cell.hpp"
+#include "experiments/base/page/table.hpp"
 
 namespace speclab {
 

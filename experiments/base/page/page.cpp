@@ -14,7 +14,7 @@
 #include "experiments/base/page/colours.hpp"
 #include "experiments/base/page/markup.hpp"
 #include "experiments/base/page/page_assets.hpp"
-#include "experiments/base/page/printed_cell.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/base/page/text_width.hpp"
 
 namespace speclab {

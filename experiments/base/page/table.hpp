@@ -17,6 +17,10 @@ struct Cell {
   std::string section = {};             ///< id of a section of the page to which the text links
 };
 
+/// Returns the cell's text, or "–" for a number that is not finite if the text is C's word for it ("nan",
+/// "-inf").
+std::string printed_text(const Cell& cell);
+
 struct Table {
   std::string id;
   std::string caption;

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "experiments/base/page/printed_cell.hpp"
 #include "experiments/base/page/table.hpp"
 #include "experiments/base/page/text_width.hpp"
 #include "experiments/base/support/csv_reader.hpp"

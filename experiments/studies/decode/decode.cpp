@@ -107,7 +107,7 @@ const Experiment& decode_experiment() {
       .recordings = Recordings::decoding,
       .judges_printed = true,
       .until = true,
-      .cut = CutBetween::trials,
+      .not_of_jobs = {"cost", "input_rounding"},
       .presentation =
           presented({.metrics = {.shown = {alpha_overlap, tokens_per_target_step, speedup, operations}}})};
   return experiment;
@@ -123,7 +123,7 @@ const Experiment& acceptance_experiment() {
       .recordings = Recordings::rates_alone,
       .judges_printed = true,
       .until = true,
-      .cut = CutBetween::trials,
+      .not_of_jobs = {"cost", "input_rounding"},
       .presentation = presented({.metrics = {.shown = {alpha_overlap}, .figure = alpha_overlap}})};
   return experiment;
 }
@@ -136,7 +136,6 @@ const Experiment& iid_experiment() {
       .prepare = prepare_iid,
       .judges_printed = true,
       .until = true,
-      .cut = CutBetween::rounds,
       .presentation =
           presented({.metrics = {.shown = {alpha_examined, tokens_per_target_step, speedup, operations}}})};
   return experiment;

@@ -128,7 +128,6 @@ const Experiment& optimal_gamma_experiment() {
       .prepare = prepare_search,
       .recordings = Recordings::decoding,
       .judges_printed = true,
-      .cut = CutBetween::trials,
       // Cells with one set-up share the jobs of every γ, whatever their own γ.
       .not_of_jobs = {"cost", "input_rounding", "gamma", "search"},
       .own_key = "search",

@@ -10,7 +10,6 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/csv_reader.hpp"
-#include "experiments/base/support/half_unit.hpp"
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
