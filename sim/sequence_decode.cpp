@@ -24,7 +24,8 @@ std::array<Outcome, outcomes> run_sequences(const SequenceSet& simulation, const
   for (Outcome& outcome : all) outcome.batches.resize(simulation.batch_count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  for_each_index(simulation.sequences.size(), [&](std::size_t index) {
+  for_each_index(simulation.sequences.size() - simulation.first, [&](std::size_t after_first) {
+    const std::size_t index = simulation.first + after_first;
     if (stopped || control.stop()) {
       stopped = true;
       return false;

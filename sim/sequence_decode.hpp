@@ -28,6 +28,7 @@ struct SequenceSet {
   std::uint64_t seed = 1;
   std::vector<Sequence> sequences;
   std::uint32_t batches = 64;  ///< batches of consecutive sequences, for batch means
+  std::size_t first = 0;       ///< index of the first sequence to run; earlier ones have no tallies
 
   std::size_t batch_count() const { return std::min<std::size_t>(batches, sequences.size()); }
   std::size_t batch_of(std::size_t sequence) const { return sequence * batch_count() / sequences.size(); }

@@ -58,17 +58,22 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
     const ModelRequest request{factory, &config.corpus, corpus_path, nullptr, std::nullopt};
     target = factory.model(*config.target, request, whole[&Config::sampling]).model;
   }
+  const std::optional<UntilConfig>& precision = whole[&Config::simulation].until;
   BenchmarkTask task{text, std::move(target), PointRows(text->vocabulary.size()), {}, {}};
   task.sequences.seed = whole[&Config::seed];
   task.sequences.batches = static_cast<std::uint32_t>(batches);
   const std::optional<Token> until = prompt_until(config, path, *text);
   const auto wanted = static_cast<std::size_t>(config.sequences);
   const auto most = static_cast<std::size_t>(config.tokens);
+  std::uint64_t decoded = 0;
   for (const auto& document : text->held_out) {
-    if (task.documents.size() >= wanted) break;
+    // Each round emits at least one token.
+    const bool may_go_on = precision && decoded + most <= precision->max_rounds;
+    if (task.documents.size() >= wanted && !may_go_on) break;
     const auto end = prompt_end(document, until, static_cast<std::size_t>(config.prompt_tokens));
     if (!end) continue;
     const std::size_t tokens = task.target ? most : std::min(most, document.size() - *end);
+    decoded += tokens;
     task.documents.push_back(document);
     task.sequences.sequences.push_back(
         {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
@@ -80,6 +85,7 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
                       "shorten the prompt, or hold out more",
                       task.documents.size(), text->held_out.size());
   }
+  task.first_look = std::min(wanted, task.documents.size());
   return task;
 }
 

@@ -25,6 +25,7 @@ struct BenchmarkTask {
   PointRows rows;                             ///< rows of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
   SequenceSet sequences;
+  std::size_t first_look = 0;  ///< sequences before the first interim analysis; all without "until"
 
   /// Returns the target, valid as long as the task.
   Model target_of(std::size_t sequence) const;
