@@ -34,6 +34,9 @@ def plan(
     request: str | None = None,
     paired: bool = False,
     power: float | None = None,
+    sweep: Path | None = None,
+    by: str | None = None,
+    other: Sequence[float] | None = None,
     c: float | None = None,
     target: str | None = None,
     draft: str | None = None,
@@ -62,7 +65,7 @@ def plan(
     """Plans speculative decoding, as `speclab plan` does: the best gamma, the speedup with an interval, and
     settings for servers (docs/planning.md).
 
-    Acceptance comes from one of alpha, log and recording; compare judges two files. Costs come from c, from a roofline
+    Acceptance comes from one of alpha, log and recording; compare and sweep judge files. Costs come from c, from a roofline
     (target, draft, device), or from measured times.
 
     Args:
@@ -80,6 +83,8 @@ def plan(
             were truncated (top-k, top-p, temperature 0).
         compare, request, paired, power: two logs or two recordings, whose difference is judged; the column that names a
             round's request; whether both files have the same requests in one order; and the power of "found".
+        sweep, by, other: a table of speeds by the number of drafted tokens; the column that separates sweeps; and other
+            acceptance rates to ask about. With it, fields names the columns k, rate, acceptance and length.
         c: time of a draft run / time of a target run.
         target, draft, device, devices, draft_devices, dtype, cache_dtype, recurrent_states: names that `speclab plan list models`
             and `speclab plan list devices` show, or paths of a config.json for the models and of a .json file for the device.
@@ -108,9 +113,9 @@ def plan(
     0.7
     """
     given = {name: value for name, value in locals().items() if value is not None and (name not in ("cut", "paired") or value)}
-    ways = [way for way in ("alpha", "log", "recording", "compare") if way in given]
+    ways = [way for way in ("alpha", "log", "recording", "compare", "sweep") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log and recording, as the source of acceptance, or compare")
+        raise ConfigError("plan: give one of alpha, log and recording, as the source of acceptance, or compare or sweep")
     way = ways[0]
     known_from = given.pop(way)
     if way != "recording":

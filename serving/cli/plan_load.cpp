@@ -33,16 +33,9 @@ std::vector<double> rates_of(const Values& values) {
   if (!values.has("rate")) return {};
   const std::string& text = values.text("rate");
   constexpr std::size_t most = 100;
-  std::vector<double> rates;
-  for (const std::string& word : split(text, ',')) {
-    const double rate = number_in(word).value_or(0);
-    if (!(rate >= 1e-6 && rate <= 1e9))
-      throw UsageError(
-          "--rate {}: \"{}\"; expected requests per second from 1e-6 to 1e9, such as 4 or 1,2,4,8", text,
-          word);
-    rates.push_back(rate);
-  }
-  if (rates.size() > most) throw UsageError("--rate: {} numbers; at most {}", rates.size(), most);
+  const std::vector<double> rates =
+      number_list("--rate", text, "requests per second from 1e-6 to 1e9, such as 4 or 1,2,4,8", most,
+                  [](double rate) { return rate >= 1e-6 && rate <= 1e9; });
   if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end())
     throw UsageError("--rate {}: expected increasing rates", text);
   return rates;

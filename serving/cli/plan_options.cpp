@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -147,6 +148,20 @@ double rate_option(const Values& values) {
   if (!rate) throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
   alpha_of_rate(values, *rate, "alpha");
   return *rate;
+}
+
+std::vector<double> number_list(const std::string& where, const std::string& text,
+                                const std::string& expected, std::size_t most,
+                                const std::function<bool(double)>& holds) {
+  std::vector<double> numbers;
+  for (const std::string& word : split(text, ',')) {
+    const auto number = number_in(word);
+    if (!number || !holds(*number))
+      throw UsageError("{} {}: \"{}\"; expected {}", where, text, word, expected);
+    numbers.push_back(*number);
+  }
+  if (numbers.size() > most) throw UsageError("{}: {} numbers; at most {}", where, numbers.size(), most);
+  return numbers;
 }
 
 PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings) {

@@ -1,7 +1,9 @@
 // Options that several plan verbs share, each declared once, and functions that read them.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "experiments/base/command/verb.hpp"
 #include "serving/advisor/cost_options.hpp"
@@ -41,6 +43,12 @@ double alpha_of_rate(const Values& values, double rate, const std::string& where
 std::string rate_note(const Values& values, double rate);
 /// Returns the positional option "alpha", from 0 to 1, as given.
 double rate_option(const Values& values);
+
+/// Returns the numbers of a list such as "1,2,4". Throws UsageError, beginning with `where`, above `most`
+/// numbers, and for a number for which `holds` is false.
+std::vector<double> number_list(const std::string& where, const std::string& text,
+                                const std::string& expected, std::size_t most,
+                                const std::function<bool(double)>& holds);
 
 /// Returns the plan for one drafter, with warnings.
 PlanAnswer answer_of_drafter(const Values& values, const Drafter& drafter, const PlanSettings& settings);

@@ -58,8 +58,8 @@ Verb plan_list_verb() {
 }  // namespace
 
 const std::vector<PlanWay>& plan_ways() {
-  static const std::vector<PlanWay> ways{plan_alpha(),   plan_log(),  plan_recording(),
-                                         plan_measure(), plan_load(), plan_compare()};
+  static const std::vector<PlanWay> ways{plan_alpha(), plan_log(),     plan_recording(), plan_measure(),
+                                         plan_load(),  plan_compare(), plan_sweep()};
   return ways;
 }
 

@@ -54,6 +54,7 @@ PlanWay plan_recording();
 PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_compare();
+PlanWay plan_sweep();
 
 /// Returns all ways, in the order of help.
 const std::vector<PlanWay>& plan_ways();

@@ -258,7 +258,7 @@ says out "By task"
 says out "prose"
 
 # The help of each way has fewer than 67 lines, and names no option that only another way has.
-for way in alpha log recording measure load compare list; do
+for way in alpha log recording measure load compare sweep list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
@@ -302,6 +302,21 @@ expect 2 plan compare first.csv coins.csv
 says err "coins.csv a recording; give two of a kind"
 expect 0 plan compare coins.csv coins.csv
 says out "10 sequences"
+
+# A table of speeds gives the time of a step by K.
+printf 'K,tok/s,acceptance\noff,50,\n1,80,80%%\n2,90,.6\n3,85,.5\n' >speeds.csv
+expect 0 plan sweep speeds.csv --json
+python "points = data['sweeps'][0]['points']
+assert [round(one['step_ms'], 6) for one in points] == [round(1000 * tokens / rate, 6) for tokens, rate in ((1, 50), (1.8, 80), (2.2, 90), (2.5, 85))]
+assert data['sweeps'][0]['best_k'] == 2 and 'low_k' not in data['sweeps'][0]" out
+printf '4,82,.46\n' >>speeds.csv
+expect 0 plan sweep speeds.csv --json
+python "assert data['sweeps'][0]['low_k'] <= 2 <= data['sweeps'][0]['high_k']" out
+expect 0 plan sweep speeds.csv --other 0.99
+says out "α = 0.99"
+printf '5,80,0.68-0.94\n' >>speeds.csv
+expect 2 plan sweep speeds.csv
+says err 'speeds.csv:7: acceptance is "0.68-0.94"; expected one number'
 
 # A server under load has the same numbers as its config.
 server=()
