@@ -127,3 +127,13 @@ def test_the_same_refusals(tmp_path):
         assert raised.value.path == where
         code, _, error = program("prove", path)
         assert code == 2 and str(raised.value).removeprefix(f"{path}: ") in error
+
+
+@needs_program
+def test_forced_tokens_by_hand(tmp_path):
+    """After token 0 (probability 1/2) only token 1 may follow: the second of three tokens is forced in 1/2, the third in 1/4 of all texts."""
+    path = tmp_path / "config.json"
+    rows = [{"kind": "table", "rows": [weights]} for weights in ([5, 3, 2], [4, 4, 2])]
+    path.write_text(json.dumps({"title": "forced", "models": dict(zip(("target", "draft"), rows)), "gamma": 2, "prove": {"tokens": 3},
+                                "sampling": {"grammar": [{"0": 1, "*": 0}, {"1": 0}]}}))
+    assert json.loads(program("prove", path, "--json")[1])["forced"] == pytest.approx((1 / 2 + 1 / 4) / 3, abs=1e-12)
