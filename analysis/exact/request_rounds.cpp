@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "analysis/exact/enumeration_program.hpp"
@@ -32,6 +34,19 @@ RequestLaw without(const RequestLaw& law, const std::vector<RequestFilter>& filt
 // Named, because lambdas of a template capture these types.
 namespace detail {
 
+/// The rows of a round on which the filters of a fault act: from `first` up to but not `end`.
+struct ActingRows {
+  std::size_t first = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
+};
+
+inline ActingRows acting_rows(HistoryFault::Rows rows, std::size_t bonus) {
+  using Rows = HistoryFault::Rows;
+  if (rows == Rows::none) return {.end = 0};
+  if (rows == Rows::bonus) return {.first = bonus};
+  return rows == Rows::drafted ? ActingRows{.end = bonus} : ActingRows{};
+}
+
 /// The rows of one model, filtered. Satisfies LanguageModel<Real>, and keeps every row that it made.
 template <class Real>
 class RequestRows {
@@ -41,12 +56,14 @@ class RequestRows {
       : base_(base), laws_{std::move(acting), std::move(resting)}, prompt_(prompt) {}
 
   /// Starts a round after `start` tokens. `counted` are the tokens that its filters take for the emitted
-  /// ones; with `within` those that follow in the context count, too. From row `first` on filters act.
-  void begin(std::size_t start, std::span<const Token> counted, bool within, std::size_t first) {
+  /// ones; with `within_round` of the fault those that follow in the context count, too.
+  void begin(std::size_t start, std::span<const Token> counted, const HistoryFault& fault,
+             ActingRows acting) {
     start_ = start;
     counted_ = counted;
-    within_ = within;
-    first_ = first;
+    within_ = fault.within_round;
+    late_ = fault.token_late;
+    acting_ = acting;
   }
 
   std::int32_t vocab() const { return base_.vocab(); }
@@ -54,28 +71,33 @@ class RequestRows {
     const std::span<const Token> drafted = context.subspan(start_);
     std::vector<Token> seen(counted_.begin(), counted_.end());
     if (within_) seen.insert(seen.end(), drafted.begin(), drafted.end());
-    const std::size_t which = drafted.size() < first_ ? 1 : 0;
+    if (late_ && !seen.empty()) seen.pop_back();
+    const std::size_t which = drafted.size() < acting_.first || drafted.size() >= acting_.end ? 1 : 0;
     if (laws_[which].identity()) return base_.next(context, scratch);
     const auto [found, added] =
         made_.try_emplace(Key{which, std::vector<Token>(context.begin(), context.end()), std::move(seen)});
     std::vector<Real>& row = found->second;
-    if (added) row = filtered(base_.next(context, scratch), laws_[which], std::get<2>(found->first));
+    if (added) row = filtered(base_.next(context, scratch), which, found->first);
     return {row.data(), static_cast<std::int32_t>(row.size())};
   }
 
  private:
   using Key = std::tuple<std::size_t, std::vector<Token>, std::vector<Token>>;
 
-  std::vector<Real> filtered(BasicRow<Real> row, const RequestLaw& law, std::span<const Token> seen) const {
+  std::vector<Real> filtered(BasicRow<Real> row, std::size_t which, const Key& key) const {
     std::vector<double> values;
     for (Token id = 0; id < row.size; ++id) values.push_back(static_cast<double>(row[id]));
-    filter_row(values, law, {prompt_, seen}, scratch_);
+    filter_row(values, laws_[which], {prompt_, std::get<2>(key)}, scratch_);
     std::vector<Real> made(values.begin(), values.end());
     Real total(0);
     for (const Real& one : made) total += one;
-    if (total > Real(0)) {
-      for (Real& one : made) one /= total;
+    if (total == Real(0)) {
+      std::string before;
+      for (const Token token : std::get<1>(key))
+        before += (before.empty() ? "" : ",") + std::to_string(token);
+      throw EmptyRowError("the filters leave no token after " + before);
     }
+    for (Real& one : made) one /= total;
     return made;
   }
 
@@ -85,7 +107,8 @@ class RequestRows {
   std::size_t start_ = 0;
   std::span<const Token> counted_;
   bool within_ = true;
-  std::size_t first_ = 0;
+  bool late_ = false;
+  ActingRows acting_;
   mutable RequestScratch scratch_;
   mutable std::map<Key, std::vector<Real>> made_;
 };
@@ -138,9 +161,9 @@ Losslessness<Real> examine_request(ModelRef<Real> target, ModelRef<Real> draft, 
     acting.order = {fault.engine, {}};
   }
   const auto never = static_cast<std::size_t>(gamma) + 1;
-  const std::size_t first = fault.target_rows == HistoryFault::Rows::all     ? 0
-                            : fault.target_rows == HistoryFault::Rows::bonus ? never - 1
-                                                                             : never;
+  const detail::ActingRows target_rows = detail::acting_rows(fault.target_rows, never - 1);
+  const detail::ActingRows draft_rows =
+      detail::acting_rows(fault.draft_filtered ? HistoryFault::Rows::all : HistoryFault::Rows::none, never);
   detail::RequestRows<Real> rows(target, acting, without(acting, fault.filters), prompt);
   detail::RequestRows<Real> drafts(draft, task.draft, without(task.draft, {}), prompt);
 
@@ -154,8 +177,10 @@ Losslessness<Real> examine_request(ModelRef<Real> target, ModelRef<Real> draft, 
     for (const auto& [state, reached] : states) {
       std::vector<Token> context(prompt.begin(), prompt.end());
       context.insert(context.end(), state.emitted.begin(), state.emitted.end());
-      rows.begin(context.size(), state.counted, fault.within_round, first);
-      drafts.begin(context.size(), state.counted, fault.within_round, fault.draft_filtered ? 0 : never);
+      rows.begin(context.size(), state.counted, fault, target_rows);
+      const std::span<const Token> drafts_count(state.counted);
+      drafts.begin(context.size(), fault.draft_forgets ? drafts_count.first(0) : drafts_count, fault,
+                   draft_rows);
       const auto program = [&, from = &context](EnumeratedRandomSource<Real>& branches) {
         RoundScratch<Real> scratch;
         detail::Leaf leaf{{}, *from, {}};
@@ -203,7 +228,7 @@ Losslessness<Real> examine_request(ModelRef<Real> target, ModelRef<Real> draft, 
   result.expected_emitted = result.expected_accepted + Real(1);
 
   detail::RequestRows<Real> plain(target, task.target, task.target, prompt);
-  plain.begin(prompt.size(), {}, true, 0);
+  plain.begin(prompt.size(), {}, {}, {});
   result.target_distribution = plain_distribution<Real>(ModelRef<Real>(plain), prompt, task.tokens, rule);
   compare(result);
   return result;

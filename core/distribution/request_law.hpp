@@ -1,5 +1,5 @@
 // Applies the sampling options of a request (request_options.hpp) to a row, in an engine's order. With
-// penalties or a minimal length a row depends on all tokens before it. Host only.
+// penalties, a minimal length or a grammar a row depends on all tokens before it. Host only.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,7 @@ struct RequestScratch {
   std::vector<Token> order;
   std::vector<std::int32_t> repetition_counts;
   std::vector<std::int32_t> occurrence_counts;
+  std::vector<double> first;
 };
 
 namespace detail {
@@ -53,8 +54,8 @@ inline void count_tokens(const RequestLaw& law, const RequestHistory& history, b
 /// Filters one row of logits in the order of a law.
 class RowFilter {
  public:
-  RowFilter(const RequestLaw& law, const RequestHistory& history, RequestScratch& scratch)
-      : law_(law), history_(history), scratch_(scratch) {
+  RowFilter(const RequestLaw& law, const RequestHistory& history, bool with_grammar, RequestScratch& scratch)
+      : law_(law), history_(history), with_grammar_(with_grammar), scratch_(scratch) {
     scratch.repetition_counts.assign(scratch.logits.size(), 0);
     scratch.occurrence_counts.assign(scratch.logits.size(), 0);
     if (!law.remembers()) return;
@@ -77,6 +78,14 @@ class RowFilter {
   double& logit(Token token) { return scratch_.logits[static_cast<std::size_t>(token)]; }
   void mask(std::span<const Token> tokens) {
     for (const Token token : tokens) logit(token) = masked;
+  }
+
+  void mask_grammar(const GrammarState& state) {
+    if (state.other) return;
+    scratch_.weights.assign(scratch_.logits.begin(), scratch_.logits.end());
+    std::fill(scratch_.logits.begin(), scratch_.logits.end(), masked);
+    for (const auto& [token, after] : state.next)
+      logit(token) = scratch_.weights[static_cast<std::size_t>(token)];
   }
 
   /// Applies a filter that looks at one token at a time; returns false for the others.
@@ -106,6 +115,9 @@ class RowFilter {
         return true;
       case RequestFilter::banned:
         mask(law_.banned);
+        return true;
+      case RequestFilter::grammar:
+        if (with_grammar_) mask_grammar(state_after(law_.grammar, history_.emitted));
         return true;
       case RequestFilter::temperature:
         if (law_.temperature == 0) return false;
@@ -144,8 +156,24 @@ class RowFilter {
 
   const RequestLaw& law_;
   const RequestHistory& history_;
+  const bool with_grammar_;
   RequestScratch& scratch_;
 };
+
+inline void filter_once(std::span<double> row, const RequestLaw& law, const RequestHistory& history,
+                        bool with_grammar, RequestScratch& scratch) {
+  scratch.logits.resize(row.size());
+  const double offset = law.logit_offset.value_or(0);
+  for (std::size_t id = 0; id < row.size(); ++id) scratch.logits[id] = std::log(row[id]) + offset;
+  RowFilter filter(law, history, with_grammar, scratch);
+  for (const std::vector<RequestFilter>& group : law.groups()) filter.apply(group);
+  const double largest = *std::max_element(scratch.logits.begin(), scratch.logits.end());
+  if (largest == masked) {
+    std::fill(row.begin(), row.end(), 0.0);
+  } else {
+    softmax(scratch.logits, 1, row);
+  }
+}
 
 }  // namespace detail
 
@@ -155,17 +183,24 @@ inline void filter_row(std::span<double> row, const RequestLaw& law, const Reque
                        RequestScratch& scratch) {
   const Row given{row.data(), static_cast<std::int32_t>(row.size())};
   if (row.empty() || std::isnan(total_probability(given))) return;
-  scratch.logits.resize(row.size());
-  const double offset = law.logit_offset.value_or(0);
-  for (std::size_t id = 0; id < row.size(); ++id) scratch.logits[id] = std::log(row[id]) + offset;
-  detail::RowFilter filter(law, history, scratch);
-  for (const std::vector<RequestFilter>& group : law.groups()) filter.apply(group);
-  const double largest = *std::max_element(scratch.logits.begin(), scratch.logits.end());
-  if (largest == detail::masked) {
-    std::fill(row.begin(), row.end(), 0.0);
-  } else {
-    softmax(scratch.logits, 1, row);
+  if (!law.grammar_second()) {
+    detail::filter_once(row, law, history, true, scratch);
+    return;
   }
+  // The first draw stands if the grammar allows it. Filters that cut see other rows in the two draws.
+  std::vector<double>& first = scratch.first;
+  first.assign(row.begin(), row.end());
+  detail::filter_once(first, law, history, false, scratch);
+  detail::filter_once(row, law, history, true, scratch);
+  if (total_probability(given) == 0) return;
+  const GrammarState& state = state_after(law.grammar, history.emitted);
+  double refused = 0;
+  for (std::size_t id = 0; id < first.size(); ++id) {
+    if (state.after(static_cast<Token>(id))) continue;
+    refused += first[id];
+    first[id] = 0;
+  }
+  for (std::size_t id = 0; id < row.size(); ++id) row[id] = first[id] + refused * row[id];
 }
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// The sampling options of a request as values: penalties, bias, bans, a minimal length, and the order of
-// the filters. request_law.hpp applies them to rows.
+// The sampling options of a request as values: penalties, bias, bans, a minimal length, a grammar, and the
+// order of the filters. request_law.hpp applies them to rows.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/distribution/adjustment.hpp"
+#include "core/distribution/grammar.hpp"
 #include "core/token.hpp"
 
 namespace speclab {
@@ -25,6 +26,7 @@ enum class RequestFilter : std::uint8_t {
   logit_bias,
   min_tokens,
   banned,
+  grammar,
   temperature,
   top_k,
   top_p,
@@ -45,6 +47,7 @@ inline const std::vector<NamedFilter>& request_filters() {
                                             {"logit_bias", logit_bias},
                                             {"min_tokens", min_tokens},
                                             {"banned", banned},
+                                            {"grammar", grammar},
                                             {"temperature", temperature},
                                             {"top_k", top_k},
                                             {"top_p", top_p},
@@ -83,30 +86,35 @@ struct EngineOrder {
   FilterGroups groups;
   PenaltyPrompt prompt = PenaltyPrompt::repetition;
   std::optional<std::int32_t> window = {};  ///< last tokens that penalties count; empty: all
+  /// Whether a token is first drawn without the grammar, and again with it only if the grammar forbids it.
+  bool grammar_second = false;
 };
 
 /// Returns the orders that a request can name; the first is the default.
 inline const std::vector<EngineOrder>& engine_orders() {
   // SGLang's plain decoding and its verification differ in how they cut.
   static const std::string sglang =
-      "frequency_penalty presence_penalty min_tokens repetition_penalty banned logit_bias temperature ";
+      "frequency_penalty presence_penalty min_tokens repetition_penalty banned grammar logit_bias "
+      "temperature ";
   static const std::vector<EngineOrder> orders{
       {"transformers",
        "transformers 5.24.0, generation/utils.py:1447-1634 (it has no frequency or presence penalty)",
        filter_groups(
-           "logit_bias repetition_penalty frequency_penalty presence_penalty banned min_tokens temperature "
-           "top_k top_p min_p")},
-      {"vllm", "vLLM 0.32.0, v1/sample/sampler.py:275-293, 394-407, model_executor/layers/utils.py:75-83",
+           "logit_bias repetition_penalty frequency_penalty presence_penalty banned min_tokens grammar "
+           "temperature top_k top_p min_p")},
+      {"vllm",
+       "vLLM 0.32.0, v1/worker/gpu_model_runner.py:4335, v1/sample/sampler.py:275-293, 394-407, "
+       "model_executor/layers/utils.py:75-83",
        filter_groups(
-           "banned min_tokens logit_bias repetition_penalty frequency_penalty presence_penalty temperature "
-           "min_p top_k top_p")},
+           "grammar banned min_tokens logit_bias repetition_penalty frequency_penalty presence_penalty "
+           "temperature min_p top_k top_p")},
       {"llama.cpp",
-       "llama-cpp-python 0.3.36, common/common.h:241, 263-273, common/sampling.cpp:326-383, "
+       "llama-cpp-python 0.3.36, common/common.h:241, 263-273, common/sampling.cpp:326-383, 634-676, "
        "src/llama-sampler.cpp:2957-2977, tools/server/server-context.cpp:383",
        filter_groups(
-           "logit_bias banned min_tokens repetition_penalty frequency_penalty presence_penalty top_k top_p "
-           "min_p temperature"),
-       PenaltyPrompt::all, 64},
+           "grammar logit_bias banned min_tokens repetition_penalty frequency_penalty presence_penalty top_k "
+           "top_p min_p temperature"),
+       PenaltyPrompt::all, 64, true},
       {"sglang",
        "SGLang 0.5.23, plain decoding: srt/sampling/sampling_batch_info.py:426-449, "
        "srt/layers/sampler.py:435-440 (without min_p)",
@@ -140,6 +148,7 @@ struct RequestLaw {
   std::int32_t min_tokens = 0;  ///< before so many emitted tokens no end token is emitted
   std::vector<Token> end_tokens = {};
   std::vector<Token> banned = {};
+  Grammar grammar = {};
   RequestOrder order = {};
 
   const EngineOrder& named_order() const {
@@ -170,6 +179,8 @@ struct RequestLaw {
         return min_tokens > 0;
       case RequestFilter::banned:
         return !banned.empty();
+      case RequestFilter::grammar:
+        return !grammar.empty();
       case RequestFilter::temperature:
         return temperature != 1;
       case RequestFilter::top_k:
@@ -190,10 +201,13 @@ struct RequestLaw {
     }
     return false;
   }
+  /// Returns whether a token is first drawn without the grammar.
+  bool grammar_second() const { return named_order().grammar_second && applies({RequestFilter::grammar}); }
   /// Returns whether a row depends on more tokens than the model's own row does.
   bool remembers() const {
     using F = RequestFilter;
-    return applies({F::repetition_penalty, F::frequency_penalty, F::presence_penalty, F::min_tokens});
+    return applies(
+        {F::repetition_penalty, F::frequency_penalty, F::presence_penalty, F::min_tokens, F::grammar});
   }
   /// Returns the request as an Adjustment, if it is no more than that.
   std::optional<Adjustment> adjustment() const {

@@ -90,7 +90,7 @@ int prove_one(const Values& values) {
   if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
     fmt::print(stderr, "{}\n", cost_words(cost));
   }
-  Proof proof = prove(task, arithmetic);
+  Proof proof = in_file(values.given("config").value_or(""), [&] { return prove(task, arithmetic); });
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
   show_finding(values, folder, fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,
                proof_headline, proof_figures, values.given("config").value_or(""));
@@ -177,10 +177,12 @@ decimal of the double. Identical rows cannot reveal a rule that reads the row of
 also tries rows that differ by the last token: after token x > 0 it multiplies the V weights of a row by
 1, 2, ..., V, shifts them by x ids and normalises them.
 
-Sampling options that depend on emitted tokens (penalties, min_tokens) are proved over several rounds, up to
-prove.tokens tokens: every row counts the tokens before it. prove.fault plants an engine's mistake about that.
+Sampling options that depend on emitted tokens (penalties, min_tokens, grammar) are proved over several
+rounds, up to prove.tokens tokens: every row counts the tokens before it. prove.fault plants an engine's
+mistake about that.
 Filtered rows are computed in double precision; with --exact the proof is about these doubles, as fractions.
---requests tries each option in each engine's order, and each fault, on the rows of a config.
+--requests tries each option in each engine's order, each fault, and other rows of the draft, on the rows of a
+config.
 
 --recording proves one step in every context of a recording with rows (speclab record --top-k). These rows of
 real models are cut to their largest probabilities and normalised.
@@ -191,7 +193,8 @@ program. The solution is checked in fractions; if the check fails, the proved bo
 With --all it prints the share of this optimum that each lossless rule emits.
 
 The names in --json are: rule, gamma, target and draft (the rows that the numbers describe, up to 10,000
-numbers), context, rows (whether they are the given ones), lossless, tv (total variation between the
+numbers), context, rows (whether they are the given ones), forced (the share of tokens that the grammar
+determines), lossless, tv (total variation between the
 distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the largest
 acceptance of any lossless rule there with the same candidates), expected_accepted, expected_emitted,
 rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with the

@@ -79,7 +79,7 @@ void check_fast_engine(const ConfigReader& config) {
   for (const ModelConfig* model : {&models.target, &models.draft}) {
     if (sampling_of(*model, config[&Config::sampling]).remembers()) {
       refuse_fast(
-          "with penalties or min_tokens rows depend on all emitted tokens, and the fast engine's on the last few");
+          "with penalties, min_tokens or a grammar rows depend on all emitted tokens, and the fast engine's on the last few");
     }
   }
   const bool of_two_kinds =

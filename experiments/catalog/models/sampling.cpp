@@ -98,6 +98,15 @@ class OrderType final : public Type {
   }
 };
 
+/// Returns the token id that a key of an object is.
+Token token_of(const std::string& key, const std::string& path) {
+  Token token = -1;
+  std::from_chars(key.data(), key.data() + key.size(), token);
+  if (token < 0 || std::to_string(token) != key)
+    throw ConfigError(path, "\"{}\" is not a token id, a whole number such as \"5\"", key);
+  return token;
+}
+
 /// Reads {"token id": bias}.
 class BiasType final : public Type {
  public:
@@ -106,10 +115,7 @@ class BiasType final : public Type {
     auto& biases = *static_cast<std::vector<std::pair<Token, double>>*>(value);
     biases.clear();
     for (const auto& [key, bias] : json.items()) {
-      Token token = -1;
-      const char* const last = key.data() + key.size();
-      if (std::from_chars(key.data(), last, token).ptr != last || token < 0)
-        throw ConfigError(path, "\"{}\" is not a token id, a whole number such as \"5\"", key);
+      const Token token = token_of(key, path);
       double number = 0;
       bias_type().type->read(bias, path + "/" + key, &number);
       biases.emplace_back(token, number);
@@ -130,6 +136,53 @@ class BiasType final : public Type {
   static const Typed<double>& bias_type() {
     static const Typed<double> type = number(-1000, 1000);
     return type;
+  }
+};
+
+/// Reads a list of states, each {"token id": next state}; "*" stands for all other tokens.
+class GrammarType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    if (!json.is_array()) reject(path, json, words());
+    auto& grammar = *static_cast<Grammar*>(value);
+    grammar.assign(json.size(), {});
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const std::string here = fmt::format("{}/{}", path, i);
+      if (!json[i].is_object()) reject(here, json[i], "a state, such as {\"5\": 1, \"*\": 0}");
+      if (json[i].empty()) {
+        throw ConfigError(here,
+                          "this state allows no token, so that nothing can follow; give it a token, and the "
+                          "number of the state after it, such as {\"5\": 0}");
+      }
+      for (const auto& [key, next] : json[i].items()) {
+        const std::string at = here + "/" + key;
+        const bool whole = next.is_number_integer() && next >= 0;
+        if (!whole || next >= json.size())
+          throw ConfigError(at, "there is no state {}; the states are 0 to {}", shown(next), json.size() - 1);
+        if (key == "*") {
+          grammar[i].other = next.get<std::int32_t>();
+        } else {
+          grammar[i].next[token_of(key, here)] = next.get<std::int32_t>();
+        }
+      }
+    }
+  }
+  void write(const void* value, Json& json) const override {
+    json = Json::array();
+    for (const GrammarState& state : *static_cast<const Grammar*>(value)) {
+      json.push_back(Json::object());
+      for (const auto& [token, next] : state.next) json.back()[std::to_string(token)] = next;
+      if (state.other) json.back()["*"] = *state.other;
+    }
+  }
+  std::string words() const override {
+    return "a list of states, each an object of allowed token ids and next states, such as [{\"5\": 1, \"*\": "
+           "0}, {\"7\": 0}]";
+  }
+  void schema(Json& out) const override {
+    const Json state{{"type", "integer"}, {"minimum", 0}};
+    out["type"] = "array";
+    out["items"] = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", state}};
   }
 };
 
@@ -178,6 +231,10 @@ const Typed<RequestLaw>& sampling_type() {
        field("end_tokens", &R::end_tokens, token_list(), "Ids of the end tokens, for \"min_tokens\"."),
        field("banned", &R::banned, token_list(), "Ids of tokens that are never emitted."),
        field(
+           "grammar", &R::grammar, Typed<Grammar>{std::make_shared<const GrammarType>()},
+           "A deterministic automaton: for each state the tokens that it allows (\"*\": all others), and the "
+           "state after each. State 0 is the first."),
+       field(
            "order", &R::order, Typed<RequestOrder>{std::make_shared<const OrderType>()},
            "Order of these filters: an engine's, or a list of their keys, joined by \"&\" if they decide on "
            "the same row.")});
@@ -192,6 +249,7 @@ std::string request_words(const RequestLaw& law) {
   for (const auto& [key, value] : usual.items()) {
     if (given[key] == value) given.erase(key);
   }
+  if (given.contains("grammar")) given["grammar"] = fmt::format("{} states", law.grammar.size());
   std::string text;
   for (const char letter : given.dump()) {
     if (letter == ',' && !text.empty()) text += letter, text += ' ';
@@ -224,6 +282,23 @@ void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, co
     check_token(law.end_tokens[i], fmt::format("/end_tokens/{}", i));
   for (std::size_t i = 0; i < law.banned.size(); ++i)
     check_token(law.banned[i], fmt::format("/banned/{}", i));
+  for (std::size_t i = 0; i < law.grammar.size(); ++i) {
+    for (const auto& [token, next] : law.grammar[i].next)
+      check_token(token, fmt::format("/grammar/{}/{}", i, token));
+  }
+  if (!vocab || law.grammar.empty()) return;
+  const auto within = [](const std::vector<Token>& tokens, Token token) {
+    return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+  };
+  const auto end = dead_end(law.grammar, *vocab, [&](Token token, std::size_t before) {
+    const bool too_early = before < static_cast<std::size_t>(law.min_tokens);
+    return !within(law.banned, token) && !(too_early && within(law.end_tokens, token));
+  });
+  if (end) {
+    throw ConfigError(
+        fmt::format("{}/grammar/{}", path, *end),
+        "\"banned\" or \"min_tokens\" forbids every token that this state allows; allow another");
+  }
 }
 
 Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_t> prompt,
@@ -232,7 +307,7 @@ Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_
   if (law.remembers() && !prompt) {
     throw ConfigError(
         path,
-        "penalties and \"min_tokens\" need the number of prompt tokens, which is not known here; leave them "
+        "penalties, \"min_tokens\" and \"grammar\" need the number of prompt tokens, which is not known here; leave them "
         "out, or give \"simulation.prompt\" as token ids");
   }
   try {

@@ -83,6 +83,21 @@ Real probability_of(const SequenceDistribution<Real>& distribution, const std::v
   return found == distribution.end() ? Real(0) : found->second;
 }
 
+/// Returns the expected share of tokens that are the only ones that the grammar allows.
+template <class Real>
+Real forced_share(const SequenceDistribution<Real>& distribution, const Grammar& grammar) {
+  Real forced(0);
+  for (const auto& [tokens, probability] : distribution) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const GrammarState& state = state_after(grammar, std::span(tokens).first(i));
+      if (!state.other && state.next.size() == 1) ++count;
+    }
+    forced += probability * Real(count) / Real(tokens.size());
+  }
+  return forced;
+}
+
 template <class Real>
 Proof prove_in(const ProofTask& task) {
   constexpr bool rational = !std::is_same_v<Real, double>;
@@ -97,7 +112,10 @@ Proof prove_in(const ProofTask& task) {
   proof.rows = examined.rows;
   if (task.request) {
     proof.tokens = task.request->tokens;
-    proof.sampling = request_words(task.request->target);
+    const RequestLaw& law = task.request->target;
+    proof.sampling = request_words(law);
+    if (!law.grammar.empty())
+      proof.forced = proof_number(forced_share<Real>(found.target_distribution, law.grammar));
   }
   proof.lossless = found.lossless();
   proof.tv = proof_number(found.distance);
@@ -152,7 +170,12 @@ ExaminedByContext<Real> examine_by_context(const ProofTask& task) {
   const auto rule = [&] { return make_rule(task.rule, task.gamma).enumerated; };
   if (task.request) {
     ExaminedByContext<Real> examined;
-    examined.round = examine_request<Real>(target, draft, rule(), task.gamma, task.context, *task.request);
+    try {
+      examined.round = examine_request<Real>(target, draft, rule(), task.gamma, task.context, *task.request);
+    } catch (const EmptyRowError& error) {
+      throw ConfigError("/sampling", "{}; leave out one of its options, or give the row other tokens",
+                        error.what());
+    }
     return examined;
   }
   return examine_by_context<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma,

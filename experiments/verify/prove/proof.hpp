@@ -77,6 +77,8 @@ struct Proof {
   ProvedRows rows = ProvedRows::given;
   std::optional<std::uint64_t> tokens;  ///< number of tokens compared, of several rounds; else gamma + 1
   std::optional<std::string> sampling;  ///< the target's filters, whose rows these are
+  /// Expected share of the tokens that the grammar determines, which need no draft model.
+  std::optional<ProofNumber> forced = {};
   bool lossless = false;
   ProofNumber tv;          ///< total variation between the distributions of these tokens
   ProofNumber acceptance;  ///< P(a token is accepted at the first position)

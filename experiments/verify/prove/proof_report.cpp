@@ -68,9 +68,9 @@ const Typed<Proof>& described() {
   static const auto type = result_object<Proof>(
       "proof",
       {{"rule", &Proof::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, lossless, tv, acceptance,
-                      optimal_transport_bound, expected_accepted, expected_emitted, rejection, optimum,
-                      counterexample, distribution, target_distribution, branches, arithmetic)});
+       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, forced, lossless, tv,
+                      acceptance, optimal_transport_bound, expected_accepted, expected_emitted, rejection,
+                      optimum, counterexample, distribution, target_distribution, branches, arithmetic)});
   return type;
 }
 
@@ -174,6 +174,8 @@ Listing proof_text(const Proof& proof) {
   if (proof.sampling && proof.sampling->find("repetition_penalty") != std::string::npos) {
     line("", "(the repetition penalty depends on logit_offset, a constant that rows do not determine)");
   }
+  if (proof.forced)
+    line("forced tokens", shown_number(*proof.forced) + " of all; the grammar allows no other");
   if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
   line("total variation", shown_number(proof.tv));
   line("acceptance", shown_number(proof.acceptance));

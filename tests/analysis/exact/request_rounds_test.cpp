@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,7 @@ std::vector<RequestLaw> requests() {
           {.presence_penalty = -0.7, .penalty_window = 2},
           {.logit_bias = {{1, 0.8}}},
           {.min_tokens = 3, .end_tokens = {2}},
+          {.grammar = {{.next = {{0, 1}}, .other = 0}, {.next = {{1, 0}, {2, 1}}}}},
           {.temperature = 0.7, .top_k = 2, .frequency_penalty = 0.5},
           {.temperature = 1.4,
            .top_p = 0.9,
@@ -106,6 +108,7 @@ TEST_CASE("with right rows every lossless rule has the target's distribution ove
     CHECK(pair.examine(MatchRule{}, 1, same(law, 3)).distance == 0);
     // What the draft's rows are does not matter.
     CHECK(pair.examine(TokenRule{}, 2, same(law, 3, {.draft_filtered = false})).distance == 0);
+    CHECK(pair.examine(TokenRule{}, 2, same(law, 3, {.draft_forgets = true})).distance == 0);
   }
   const RequestLaw law{.frequency_penalty = 1};
   CHECK(pair.examine(RecursiveRule(2), 1, same(law, 3)).distance == 0);
@@ -125,6 +128,16 @@ TEST_CASE("every fault is refuted by an option that it is about, and not by the 
     CHECK(pair.examine(BlockRule{}, 2, same(frequency, 5, fault)).distance > 0.005);
   }
   CHECK(pair.examine(TokenRule{}, 2, same({.logit_bias = {{1, 1}}}, 5, bonus)).lossless());
+  const RequestLaw grammar{.grammar = {{.next = {{0, 1}}, .other = 0}, {.next = {{1, 0}, {2, 1}}}}};
+  const std::vector<RequestFilter> masks{RequestFilter::grammar};
+  for (const HistoryFault& fault :
+       {HistoryFault{.target_rows = Rows::bonus, .filters = masks},
+        HistoryFault{.target_rows = Rows::drafted, .filters = masks}, HistoryFault{.token_late = true},
+        HistoryFault{.within_round = false}, HistoryFault{.counted = Counted::with_rejected}}) {
+    CHECK(pair.examine(TokenRule{}, 2, same(grammar, 5, fault)).distance > 0.002);
+    CHECK(pair.examine(BlockRule{}, 2, same(grammar, 5, fault)).distance > 0.002);
+  }
+  CHECK(pair.examine(TokenRule{}, 2, same(frequency, 5, {.token_late = true})).distance > 0.005);
   const HistoryFault chained{.engine = "sglang-verify"};
   const RequestLaw filters{.top_k = 2, .top_p = 0.65, .order = {"sglang", {}}};
   CHECK(pair.examine(TokenRule{}, 2, same(filters, 4, chained)).distance > 0.05);
@@ -133,12 +146,13 @@ TEST_CASE("every fault is refuted by an option that it is about, and not by the 
 
 TEST_CASE("the distribution under two faults is the one that is written out for one drafted token") {
   const Pair<double> pair;
-  const RequestLaw law{.frequency_penalty = 1.5, .presence_penalty = 0.5};
+  const RequestLaw penalties{.frequency_penalty = 1.5, .presence_penalty = 0.5};
+  const RequestLaw grammar{.grammar = {{.next = {{0, 1}, {1, 0}}}, {.next = {{1, 0}, {2, 1}}}}};
   const auto at = [&](const ExactTable<double>& model, const Tokens& context, const Tokens& counted,
                       const RequestLaw& request) {
     return filtered(model, request, pair.prompt, context, counted);
   };
-  for (const bool bonus_only : {true, false}) {
+  for (const auto& [bonus_only, law] : {std::pair{true, penalties}, {false, penalties}, {true, grammar}}) {
     const HistoryFault fault = bonus_only
                                    ? HistoryFault{.target_rows = Rows::bonus}
                                    : HistoryFault{.within_round = false, .counted = Counted::last_of_round};
@@ -152,9 +166,21 @@ TEST_CASE("the distribution under two faults is the one that is written out for 
             at(pair.draft, {a}, {a}, law), static_cast<std::size_t>(a), static_cast<std::size_t>(b));
         CAPTURE(a);
         CAPTURE(b);
-        CHECK(found.distribution.at({a, b}) == doctest::Approx(expected).epsilon(1e-12));
+        const auto at_tokens = found.distribution.find({a, b});  // impossible sequences are left out
+        CHECK((at_tokens == found.distribution.end() ? 0 : at_tokens->second) ==
+              doctest::Approx(expected).epsilon(1e-12));
       }
     }
+  }
+}
+
+TEST_CASE("a row without a token is refused, with the tokens before it") {
+  const Pair<double> pair;
+  try {
+    pair.examine(TokenRule{}, 1, same({.min_tokens = 2, .end_tokens = {0, 1, 2}}, 2));
+    FAIL("not refused");
+  } catch (const EmptyRowError& error) {
+    CHECK(error.what() == std::string("the filters leave no token after 0,1"));
   }
 }
 

@@ -44,9 +44,44 @@ double times(const Tokens& tokens, std::size_t window, Token token) {
   return static_cast<double>(std::count(last.begin(), last.end(), token));
 }
 
+/// Returns whether a grammar allows a token after others, by a walk over the states.
+bool allowed(const Grammar& grammar, const Tokens& emitted, Token token) {
+  std::size_t state = 0;
+  const auto after = [&](Token one) {
+    const auto& [next, other] = grammar[state];
+    return next.count(one) > 0 ? next.at(one) : other.value_or(-1);
+  };
+  for (const Token one : emitted) {
+    if (const int to = after(one); to >= 0) state = static_cast<std::size_t>(to);
+  }
+  return after(token) >= 0;
+}
+
 /// The second witness: the definitions in probabilities instead of logits, filter by filter.
-std::vector<double> by_definition(std::vector<double> row, const RequestLaw& law, const Tokens& prompt,
+std::vector<double> by_definition(std::vector<double> row, RequestLaw law, const Tokens& prompt,
                                   const Tokens& emitted) {
+  if (law.order.engine == "llama.cpp" && !law.grammar.empty()) {
+    // Sums over both draws.
+    RequestLaw once = law;
+    once.order.own = law.groups();
+    once.penalty_prompt = law.counted_prompt();
+    once.penalty_window = law.counted_window();
+    once.order.engine = "vllm";
+    std::vector<double> second = by_definition(row, once, prompt, emitted);
+    once.grammar.clear();
+    const std::vector<double> first = by_definition(row, once, prompt, emitted);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!allowed(law.grammar, emitted, static_cast<Token>(i))) second[i] = 0;
+    }
+    double refused = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      refused += allowed(law.grammar, emitted, static_cast<Token>(i)) ? 0 : first[i];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool may = allowed(law.grammar, emitted, static_cast<Token>(i));
+      row[i] = (may ? first[i] : 0) + refused * second[i];
+    }
+    return row;
+  }
   Tokens all = prompt;
   all.insert(all.end(), emitted.begin(), emitted.end());
   const std::size_t window = static_cast<std::size_t>(law.counted_window().value_or(1000));
@@ -89,6 +124,9 @@ std::vector<double> by_definition(std::vector<double> row, const RequestLaw& law
             break;
           case F::banned:
             if (listed(law.banned)) row[i] = 0;
+            break;
+          case F::grammar:
+            if (!allowed(law.grammar, emitted, id)) row[i] = 0;
             break;
           case F::temperature:
             row[i] = law.temperature > 0 ? std::pow(row[i] * scale, 1 / law.temperature) / scale
@@ -140,6 +178,13 @@ RequestLaw random_law(Dice& dice) {
   if (sometimes()) law.logit_bias = {{dice.below(5), 4 * dice.unit() - 2}};
   if (sometimes()) law.min_tokens = dice.below(4), law.end_tokens = {3};
   if (sometimes()) law.banned = {4};
+  if (sometimes()) {
+    law.grammar.resize(3);
+    for (GrammarState& state : law.grammar) {
+      for (int arcs = 1 + dice.below(4); arcs > 0; --arcs) state.next[dice.below(5)] = dice.below(3);
+      if (dice.below(4) == 0) state.other = dice.below(3);
+    }
+  }
   const auto& engines = engine_orders();
   law.order.engine = engines[static_cast<std::size_t>(dice.below(static_cast<int>(engines.size())))].name;
   return law;
@@ -197,6 +242,37 @@ TEST_CASE("a minimal length masks end tokens until it is reached; bans always") 
   CHECK(filtered({0.5, 0.5}, {.banned = {0, 1}}) == std::vector<double>{0, 0});
 }
 
+TEST_CASE("a grammar allows the tokens of its state, which the emitted tokens alone determine") {
+  // First any token; after token 0 only token 2, which leads back.
+  const RequestLaw law{.grammar = {{.next = {{0, 1}}, .other = 0}, {.next = {{2, 0}}}}};
+  const std::vector<double> row{0.5, 0.3, 0.2};
+  check_close(filtered(row, law, {0}), row);
+  check_close(filtered(row, law, {}, {1, 0}), {0, 0, 1});
+  check_close(filtered(row, law, {}, {0, 2}), row);
+  check_close(filtered(row, law, {}, {0, 1}), {0, 0, 1});  // 1 is not allowed, and the state stays
+  CHECK(law.remembers());
+  const auto all = [](Token, std::size_t) { return true; };
+  CHECK_FALSE(dead_end(law.grammar, 3, all).has_value());
+  CHECK(dead_end(law.grammar, 3, [](Token token, std::size_t) { return token != 2; }) == 1);
+  // Token 2 is refused before two tokens, and one may follow the first.
+  CHECK(dead_end(law.grammar, 3, [](Token token, std::size_t before) { return token != 2 || before >= 2; }) ==
+        1);
+  CHECK_FALSE(dead_end(law.grammar, 3, [](Token token, std::size_t before) {
+                return token != 2 || before >= 1;
+              }).has_value());
+}
+
+TEST_CASE("llama.cpp draws without the grammar first, which differs where another filter cuts") {
+  const Grammar grammar{{.next = {{1, 0}, {2, 0}}}};
+  const std::vector<double> row{0.5, 0.3, 0.2};
+  const RequestLaw law{.grammar = grammar, .order = {"llama.cpp", {}}};
+  check_close(filtered(row, law), {0, 0.6, 0.4});
+  // Of 0 and 1, token 1 is drawn with probability 0.375, else from 1 and 2.
+  check_close(filtered(row, {.top_k = 2, .grammar = grammar, .order = {"llama.cpp", {}}}),
+              {0, 0.375 + 0.625 * 0.6, 0.625 * 0.4});
+  check_close(filtered(row, {.top_k = 2, .grammar = grammar}), {0, 0.6, 0.4});
+}
+
 TEST_CASE("joint filters decide on one row, chained ones on what is left") {
   const std::vector<double> row{0.4, 0.3, 0.2, 0.1};
   RequestLaw law{.top_k = 3, .top_p = 0.75};
@@ -218,7 +294,8 @@ TEST_CASE("random requests in every order agree with the definitions in probabil
     const Tokens prompt = dice.tokens(4);
     const Tokens emitted = dice.tokens(5);
     const std::vector<double> expected = by_definition(row, law, prompt, emitted);
-    if (!(expected[0] >= 0)) continue;  // nothing is left
+    if (std::any_of(expected.begin(), expected.end(), [](double one) { return !(one >= 0); }))
+      continue;  // nothing is left
     const std::vector<double> found = filtered(row, law, prompt, emitted);
     double distance = 0;
     for (std::size_t i = 0; i < row.size(); ++i) distance += std::abs(found[i] - expected[i]);

@@ -50,7 +50,7 @@ TEST_CASE("a config has the defaults of the format, and is written in its order"
   CHECK(json.at("cost") == parse_json(R"({"c": 0.0, "c_hat": 0.0})"));
   CHECK(json.at("sampling") == parse_json(R"({"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0,
       "repetition_penalty": 1.0, "frequency_penalty": 0.0, "presence_penalty": 0.0, "logit_bias": {},
-      "min_tokens": 0, "end_tokens": [], "banned": [], "order": "transformers"})"));
+      "min_tokens": 0, "end_tokens": [], "banned": [], "grammar": [], "order": "transformers"})"));
   CHECK(json.at("simulation") ==
         parse_json(R"({"trials": 64, "length": 2000, "batches": 64, "prompt": [], "prompt_tokens": 0})"));
   // Keys without a default stay absent; they are not null.

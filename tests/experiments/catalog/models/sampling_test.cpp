@@ -32,9 +32,10 @@ TEST_CASE("sampling options are written as they are read") {
   const Json json = parse_json(
       R"({"min_p": 0.1, "repetition_penalty": 1.2, "logit_offset": 3.0, "logit_bias": {"2": -1.5}, "min_tokens": 4,
           "end_tokens": [2], "banned": [0], "penalty_window": 8, "penalty_prompt": "all",
-          "order": ["logit_bias", "banned", "repetition_penalty", "min_tokens", "top_k & top_p", "min_p"]})");
+          "grammar": [{"1": 1, "*": 0}, {"2": 0}],
+          "order": ["logit_bias", "banned", "repetition_penalty", "min_tokens", "top_k & top_p", "min_p", "grammar"]})");
   const RequestLaw law = read(sampling_type(), json, "");
-  CHECK(law.order.own.size() == 6);
+  CHECK(law.order.own.size() == 7);
   CHECK(law.order.own[4] == std::vector{RequestFilter::top_k, RequestFilter::top_p});
   Json written;
   write(sampling_type(), law, written);
@@ -47,6 +48,21 @@ TEST_CASE("options that cannot be meant are refused by name") {
   CHECK(refusal_of(R"({"min_tokens": 3})").find("need each other") != std::string::npos);
   CHECK(refusal_of(R"({"banned": [3]})").find("/sampling/banned/0: 3 is outside the vocabulary") == 0);
   CHECK(refusal_of(R"({"logit_bias": {"x": 1}})").find("is not a token id") != std::string::npos);
+  CHECK(refusal_of(R"({"logit_bias": {"01": 1}})").find("is not a token id") != std::string::npos);
+  CHECK(
+      refusal_of(R"({"grammar": [{"0": 0}, {}]})").find("/sampling/grammar/1: this state allows no token") ==
+      0);
+  CHECK(
+      refusal_of(R"({"grammar": [{"0": 2}, {"1": 0}]})").find("/sampling/grammar/0/0: there is no state 2") ==
+      0);
+  CHECK(refusal_of(R"({"grammar": [{"7": 0}]})").find("/sampling/grammar/0/7: 7 is outside the vocabulary") ==
+        0);
+  CHECK(refusal_of(R"({"grammar": {"0": 0}})").find("list of states") != std::string::npos);
+  CHECK(refusal_of(R"({"grammar": [{"0": 1}, {"2": 0}], "banned": [2]})").find("/sampling/grammar/1: ") == 0);
+  CHECK(refusal_of(R"({"grammar": [{"2": 0}], "min_tokens": 1, "end_tokens": [2]})")
+            .find("forbids every token that this state allows") != std::string::npos);
+  CHECK(refusal_of(R"({"grammar": [{"0": 0}], "order": ["top_k"]})").find("lacks \"grammar\"") !=
+        std::string::npos);
   CHECK(refusal_of(R"({"order": "vlm"})").find("vllm") != std::string::npos);
   CHECK(refusal_of(R"({"order": ["top_k", "top_k"]})").find("occurs twice") != std::string::npos);
   CHECK(refusal_of(R"({"top_p": 0.5, "order": ["top_k"]})").find("lacks \"top_p\"") != std::string::npos);

@@ -26,12 +26,15 @@ namespace {
 constexpr int gamma_of_all = 2;
 constexpr std::size_t first_tokens = 2;
 
-/// A pair on a chain of four tokens, and the rule.
-Setup calibrated_setup(const std::string& rule) {
+/// A pair on a chain of four tokens, the rule, and sampling options of the target and of the draft.
+Setup calibrated_setup(const std::string& rule, const std::string& target = "{}",
+                       const std::string& draft = "{}") {
   ModelFactory factory;
   return build_setup(read_config(parse_json(R"({"title": "test", "seed": 1, "gamma": 2,
-    "models": {"target": {"kind": "markov", "vocab": 4, "concentration": 2, "seed": 4},
-               "draft": {"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}}},
+    "models": {"target": {"kind": "markov", "vocab": 4, "concentration": 2, "seed": 4, "sampling": )" +
+                                            target + R"(},
+               "draft": {"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}, "sampling": )" +
+                                            draft + R"(}},
     "rule": )" + rule + "}")),
                      factory);
 }
@@ -41,13 +44,15 @@ SequenceDistribution<double> plain_tokens(const Setup& setup) {
                                     setup.rule.enumerated);
 }
 
-/// The check's tests of `repeats` independent samples of `samples` sequences each. Studies of different
-/// numbers share no random numbers.
+/// The check's tests of `repeats` independent samples of `samples` sequences each, against plain decoding
+/// through the rows of `right` (default: of the setup). Studies of different numbers share no random numbers.
 std::vector<SequenceTests> repeated_tests(const Setup& setup, EqualityReference reference,
-                                          std::uint32_t samples, std::uint32_t repeats, std::uint64_t study) {
+                                          std::uint32_t samples, std::uint32_t repeats, std::uint64_t study,
+                                          const Setup* right = nullptr) {
+  if (right == nullptr) right = &setup;
   const bool exact = reference == EqualityReference::exact_distribution;
   const AnyRule& rule = setup.rule.sampled;
-  const ExactSequenceTests exact_tests(plain_tokens(setup), setup.target.vocab(), first_tokens);
+  const ExactSequenceTests exact_tests(plain_tokens(*right), setup.target.vocab(), first_tokens);
   std::vector<SequenceTests> tests(repeats);
   for_each_index(repeats, [&](std::size_t repeat) {
     SimulationSize simulation = setup.simulation;
@@ -61,7 +66,7 @@ std::vector<SequenceTests> repeated_tests(const Setup& setup, EqualityReference 
       };
       speculative_sequence(setup.target, setup.draft, rule, gamma_of_all, simulation, trial, scratch,
                            of_trial(speculative));
-      if (!exact) plain_sequence(setup.target, rule, simulation, trial, scratch, of_trial(plain));
+      if (!exact) plain_sequence(right->target, rule, simulation, trial, scratch, of_trial(plain));
     }
     tests[repeat] =
         exact ? exact_tests.test(speculative) : two_sample_sequence_tests(speculative, plain, first_tokens);
@@ -113,6 +118,32 @@ TEST_CASE("p-values under the null are uniform; those of a wrong statistic are n
     CHECK(verdicts <= 2000 * (0.05 + bound_in_sigmas * std::sqrt(0.05 * 0.95 / 2000)));
     CHECK(verdicts > 0);
     CHECK(statistics.size() > 1900);  // every repeat has samples of its own
+  }
+}
+
+TEST_CASE("with penalties p-values under the null are uniform; those of a target without them are not") {
+  // Null: 1,000 checks of a request with penalties and a minimal length, 1,000 sequences of two tokens each.
+  // Eight KS tests at 1e-11. Fault: the draft's rows alone are filtered ("plain-target" of prove).
+  const std::string request =
+      R"({"frequency_penalty": 0.7, "presence_penalty": 0.3, "repetition_penalty": 1.2,
+    "logit_offset": 2, "min_tokens": 1, "end_tokens": [3]})";
+  std::uint64_t study = 100;
+  for (const char* rule : {R"({"kind": "token"})", R"({"kind": "block"})"}) {
+    CAPTURE(rule);
+    const Setup setup = calibrated_setup(rule, request, request);
+    const Setup faulty = calibrated_setup(rule, "{}", request);
+    CHECK(distribution_distance(plain_tokens(setup), plain_tokens(faulty)) > 0.05);
+    for (const EqualityReference reference :
+         {EqualityReference::exact_distribution, EqualityReference::second_sample}) {
+      const auto of = [&](const Setup& sampled) {
+        return repeated_tests(sampled, reference, 1000, 1000, study++, &setup);
+      };
+      const auto pearson = [](const SequenceTests& t) { return t.joint.pearson_p; };
+      const auto right = of(setup);
+      CHECK(uniformity(right, pearson) > p_value_bound);
+      CHECK(uniformity(right, [](const SequenceTests& t) { return t.joint.g_p; }) > p_value_bound);
+      CHECK(uniformity(of(faulty), pearson) < p_value_bound);
+    }
   }
 }
 
