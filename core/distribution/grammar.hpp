@@ -1,7 +1,6 @@
 // The grammar of a request: a deterministic finite automaton over tokens. Host only.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,6 +41,8 @@ template <class May>
 std::optional<std::size_t> dead_end(const Grammar& grammar, std::int32_t vocab, const May& may) {
   std::vector<std::size_t> found{0};  // by the fewest tokens before them
   std::vector<std::size_t> tokens_before(grammar.size(), 0);
+  std::vector<bool> seen(grammar.size(), false);
+  seen.front() = true;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t state = found[i];
     bool ends = true;
@@ -50,7 +51,8 @@ std::optional<std::size_t> dead_end(const Grammar& grammar, std::int32_t vocab, 
       if (!after || !may(token, tokens_before[state])) continue;
       ends = false;
       const auto to = static_cast<std::size_t>(*after);
-      if (std::find(found.begin(), found.end(), to) != found.end()) continue;
+      if (seen[to]) continue;
+      seen[to] = true;
       tokens_before[to] = tokens_before[state] + 1;
       found.push_back(to);
     }

@@ -77,6 +77,14 @@ template <class T>
 SPECLAB_DEVICE T load_cached(const T* address) {
   return __ldg(address);
 }
+SPECLAB_DEVICE inline Vector16 load_cached(const Vector16* address) {
+  const uint4 words = __ldg(reinterpret_cast<const uint4*>(address));
+  return {{words.x, words.y, words.z, words.w}};
+}
+SPECLAB_DEVICE inline Vector8 load_cached(const Vector8* address) {
+  const uint2 words = __ldg(reinterpret_cast<const uint2*>(address));
+  return {{words.x, words.y}};
+}
 SPECLAB_DEVICE inline void copy_to_shared(Vector16* to, const Vector16* from) {
   __pipeline_memcpy_async(to, from, sizeof(Vector16));
 }

@@ -91,12 +91,15 @@ struct Thread {
   PendingCopies pending;
 };
 
-/// The thread that runs, the counter of bytes that its launch has loaded, and the observer (or null).
+/// The thread that runs, the counter of what its launch has loaded, and the observer (or null).
 extern constinit thread_local Thread* running;
-extern constinit thread_local std::uint64_t* loaded_bytes;
+extern constinit thread_local Loads* loads;
 extern constinit thread_local Observer* observer;
 inline Thread& self() { return *running; }
-SPECLAB_UNWATCHED inline void count_loaded(std::size_t bytes) { *loaded_bytes += bytes; }
+SPECLAB_UNWATCHED inline void count_loaded(std::size_t bytes) {
+  loads->bytes += bytes;
+  ++loads->count;
+}
 std::int64_t block_index();
 int cluster_rank();
 int cluster_size();

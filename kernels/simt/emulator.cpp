@@ -19,7 +19,7 @@ namespace speclab::simt {
 namespace emulated {
 
 constinit thread_local Thread* running = nullptr;
-constinit thread_local std::uint64_t* loaded_bytes = nullptr;
+constinit thread_local Loads* loads = nullptr;
 constinit thread_local Observer* observer = nullptr;
 
 namespace {
@@ -84,10 +84,10 @@ thread_local Cluster* cluster = nullptr;
 /// The blocks and threads of one cluster, which are emulated while it lives.
 class Cluster {
  public:
-  Cluster(const Launch& launch, std::uint64_t& loads, const std::function<void()>& body)
+  Cluster(const Launch& launch, Loads& counted, const std::function<void()>& body)
       : outer_(std::exchange(cluster, this)),
         outer_running_(running),
-        outer_loads_(std::exchange(loaded_bytes, &loads)),
+        outer_loads_(std::exchange(loads, &counted)),
         launch_(launch),
         body_(body),
         blocks_(static_cast<std::size_t>(launch.cluster)) {
@@ -120,7 +120,7 @@ class Cluster {
     }
     cluster = outer_;
     running = outer_running_;
-    loaded_bytes = outer_loads_;
+    loads = outer_loads_;
   }
 
   /// Runs one cluster, whose blocks are numbered from `first`. Warps take turns, and each runs until it must
@@ -233,7 +233,7 @@ class Cluster {
 
   Cluster* outer_;  ///< the cluster whose thread launched this one, or null
   Thread* outer_running_;
-  std::uint64_t* outer_loads_;
+  Loads* outer_loads_;
   const Launch& launch_;
   const std::function<void()>& body_;
   std::vector<Block> blocks_;
@@ -307,14 +307,13 @@ void* in_block(void* pointer, int rank) {
 Observed::Observed(Observer& observer) : outer_(std::exchange(emulated::observer, &observer)) {}
 Observed::~Observed() { emulated::observer = outer_; }
 
-void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
-             const std::function<void()>& body) {
+void emulate(const Launch& launch, Order order, Loads& loads, const std::function<void()>& body) {
   if (launch.threads < 1 || launch.threads > 1024 || launch.threads % warp_size != 0 ||
       launch.blocks > max_blocks || launch.cluster < 1 || launch.cluster > max_cluster_blocks ||
       launch.blocks % launch.cluster != 0 || launch.dynamic_shared > dynamic_shared_limit) {
     throw EmulationError(std::string(launch.kernel) + ": no GPU takes a launch of this shape");
   }
-  emulated::Cluster cluster(launch, loaded_bytes, body);
+  emulated::Cluster cluster(launch, loads, body);
   if (emulated::observer != nullptr) emulated::observer->launch_begins(launch);
 
   std::minstd_rand random(1);

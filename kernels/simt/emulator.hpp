@@ -21,11 +21,10 @@ class EmulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs `body` in every thread of the launch, and adds the bytes of global memory that threads load by `load`
-/// and `load_fresh` to `loaded_bytes`. Throws EmulationError if threads wait at different barriers, or if
-/// some end while others wait for them; lets exceptions of `body` through.
-void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
-             const std::function<void()>& body);
+/// Runs `body` in every thread of the launch, and adds what threads load to `loads`. Throws EmulationError if
+/// threads wait at different barriers, or if some end while others wait for them; lets exceptions of `body`
+/// through.
+void emulate(const Launch& launch, Order order, Loads& loads, const std::function<void()>& body);
 
 /// Launches kernels in the emulator, one after the other. If SPECLAB_WITHOUT_EMULATOR is defined
 /// (CMakeLists.txt defines it for the Python package's library), it refuses instead, and no kernel is
@@ -45,7 +44,7 @@ class EmulatedExecutor {
         "this library has no emulator: on the CPU it decides by the definition (emulate = 0; in Python neither "
         "implementation nor emulate); the library of a whole build has one, and SPECLAB_KERNELS_LIBRARY names it");
 #else
-    if (launch.blocks > 0) emulate(launch, order_, loaded_bytes_, [&args] { Kernel{}(args); });
+    if (launch.blocks > 0) emulate(launch, order_, loads_, [&args] { Kernel{}(args); });
 #endif
   }
 
@@ -55,13 +54,14 @@ class EmulatedExecutor {
     return launch.cluster <= max_cluster_;
   }
 
-  /// Returns the bytes loaded by all launches so far.
-  std::uint64_t loaded_bytes() const { return loaded_bytes_; }
+  /// Return what all launches so far have loaded.
+  std::uint64_t loaded_bytes() const { return loads_.bytes; }
+  std::uint64_t load_count() const { return loads_.count; }
 
  private:
   Order order_;
   int max_cluster_;
-  std::uint64_t loaded_bytes_ = 0;
+  Loads loads_;
 };
 
 }  // namespace speclab::simt

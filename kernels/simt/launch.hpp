@@ -8,12 +8,16 @@
 
 #if defined(__CUDACC__)
 #define SPECLAB_DEVICE __device__
+#else
+#define SPECLAB_DEVICE
+#endif
+// Functions for both processors have these too; the host's compiler does not know them.
+#if defined(__CUDA_ARCH__)
 #define SPECLAB_UNROLL _Pragma("unroll")
 /// Prevents the unrolling of a loop that a block runs once or twice: fetching unrolled instructions takes
 /// longer than running them.
 #define SPECLAB_ROLLED _Pragma("unroll 1")
 #else
-#define SPECLAB_DEVICE
 #define SPECLAB_UNROLL
 #define SPECLAB_ROLLED
 #endif
@@ -49,6 +53,12 @@ struct KernelOf {
   using Args = KernelArgs;
   static constexpr int threads = Threads;
   static constexpr int min_blocks = MinBlocks;
+};
+
+/// What threads have loaded from global memory.
+struct Loads {
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;  ///< instructions of one thread
 };
 
 struct Launch {

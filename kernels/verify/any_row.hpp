@@ -50,10 +50,7 @@ struct AnyRow {
   SPECLAB_DEVICE simt::Vector16 begin(std::int32_t tile, int step) const {
     const std::int32_t first = Shape::first(tile, step, simt::thread_index());
     if (!whole(first)) return {};
-    if (dtype == Dtype::f32)
-      return simt::load(reinterpret_cast<const simt::Vector16*>(address<float>(first)));
-    const simt::Vector8 half = simt::load(reinterpret_cast<const simt::Vector8*>(address<Bf16>(first)));
-    return {{half.word[0], half.word[1], 0, 0}};
+    return vector(first - shift(), shift() != 0);
   }
 
   SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
@@ -61,7 +58,8 @@ struct AnyRow {
     const std::uint32_t allowed = mask == nullptr || first >= vocab ? ~0U
                                                                     : simt::load_cached(mask + first / 32) >>
                                                                           static_cast<unsigned>(first % 32);
-    const simt::Vector16 loaded = mine;
+    simt::Vector16 loaded = mine;
+    if (shift() != 0 && whole(first)) loaded = shifted(mine, first);
     SPECLAB_UNROLL
     for (int k = 0; k < Shape::width; ++k) {
       float value = whole(first) ? expanded(loaded, k) : in_memory(first + k);
@@ -81,9 +79,27 @@ struct AnyRow {
   }
   /// Returns whether the ids of a step can be loaded at once.
   SPECLAB_DEVICE bool whole(std::int32_t first) const {
-    const std::uintptr_t bytes = dtype == Dtype::f32 ? 16 : 8;
-    return place == nullptr && only == no_token && reinterpret_cast<std::uintptr_t>(data) % bytes == 0 &&
-           first + Shape::width <= own_vocab;
+    return place == nullptr && only == no_token && vectors_hold(shift(), first, Shape::width, own_vocab);
+  }
+  /// Returns the number of ids between the start of a vector of four ids and the row's first id.
+  SPECLAB_DEVICE std::int32_t shift() const {
+    return dtype == Dtype::f32 ? shift_of(data, 4, 16) : shift_of(data, 2, 8);
+  }
+  /// Loads the four ids from `id` on, where a vector begins.
+  SPECLAB_DEVICE simt::Vector16 vector(std::int32_t id, bool cached) const {
+    if (dtype == Dtype::f32) {
+      const auto* const from = reinterpret_cast<const simt::Vector16*>(address<float>(id));
+      return cached ? simt::load_cached(from) : simt::load(from);
+    }
+    const auto* const from = reinterpret_cast<const simt::Vector8*>(address<Bf16>(id));
+    const simt::Vector8 half = cached ? simt::load_cached(from) : simt::load(from);
+    return {{half.word[0], half.word[1], 0, 0}};
+  }
+  /// Joins the first vector of a step with the second (tile_shape.hpp).
+  SPECLAB_DEVICE simt::Vector16 shifted(const simt::Vector16& low, std::int32_t first) const {
+    const simt::Vector16 high = vector(first - shift() + Shape::width, true);
+    if (dtype == Dtype::f32) return joined<4>(low, high, 4 * shift());
+    return joined<2>({{low.word[0], low.word[1], high.word[0], high.word[1]}}, {}, 2 * shift());
   }
   SPECLAB_DEVICE float expanded(const simt::Vector16& loaded, int k) const {
     if (dtype == Dtype::f32) return logit_in<float>(loaded, k);

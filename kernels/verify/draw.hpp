@@ -68,6 +68,7 @@ SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t req
   const std::int32_t first = lane * each < tiles ? lane * each : tiles;
   const std::int32_t last = first + each < tiles ? first + each : tiles;
   float reference = -INFINITY;
+  SPECLAB_ROLLED
   for (std::int32_t t = first; t < last; ++t) reference = fmaxf(reference, weight_sum(t).reference);
   reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
   const auto factor = [&](const TileWeightSum& tile) {
@@ -75,6 +76,7 @@ SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t req
   };
   const auto weight_of = [&](const TileWeightSum& tile) { return tile.sum * factor(tile); };
   double own = 0;
+  SPECLAB_ROLLED
   for (std::int32_t t = first; t < last; ++t) own += weight_of(weight_sum(t));
   const double whole = simt::warp_sum(own);
   if (!(whole > 0) || !(whole - whole == 0)) {

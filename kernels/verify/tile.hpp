@@ -1,169 +1,14 @@
 // A tile: consecutive ids of a row, on which one block works. The logits' format alone decides which thread
-// holds which id, and sums are merged in one order, so that a result has the same bits wherever it is
-// computed.
+// holds which id (tile_shape.hpp), and sums are merged in one order, so that a result has the same bits
+// wherever it is computed.
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/simt/collectives.hpp"
-#include "kernels/verify/row_distribution.hpp"
+#include "kernels/verify/tile_shape.hpp"
 
 namespace speclab {
-
-inline constexpr int tile_size = 8192;
-inline constexpr int tile_threads = 256;
-inline constexpr int tile_warps = tile_threads / simt::warp_size;
-/// Number of a tile's logits that one thread holds.
-inline constexpr int held = tile_size / tile_threads;
-inline constexpr std::int32_t max_tiles = max_vocab / tile_size;
-
-SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
-
-/// The request, position and tile of a block, where blocks are [requests, positions, tiles].
-struct BlockPlace {
-  std::int64_t request;
-  std::int32_t position;
-  std::int32_t tile;
-};
-
-/// Returns the place of this block. It divides in 32 bits, since a launch has no more blocks: a division in
-/// 64 bits takes a hundred instructions.
-SPECLAB_DEVICE inline BlockPlace block_place(std::int32_t positions, std::int32_t tiles) {
-  const auto block = static_cast<std::uint32_t>(simt::block_index());
-  const std::uint32_t row = block / static_cast<std::uint32_t>(tiles);
-  const std::uint32_t request = row / static_cast<std::uint32_t>(positions);
-  return {std::int64_t{request},
-          static_cast<std::int32_t>(row - request * static_cast<std::uint32_t>(positions)),
-          static_cast<std::int32_t>(block - row * static_cast<std::uint32_t>(tiles))};
-}
-
-/// The order in which threads hold a tile: in each of `steps` steps a thread takes the `width` logits of one
-/// 16-byte load, next to its neighbours'.
-template <class T>
-struct TileShape {
-  static constexpr int width = static_cast<int>(16 / sizeof(T));
-  static constexpr int step = tile_threads * width;
-  static constexpr int steps = tile_size / step;
-  /// A cell is the part of a tile that a warp holds in one step; cells follow one another in the order of
-  /// ids.
-  static constexpr int cells = steps * tile_warps;
-  static constexpr int lane_cells = cells / simt::warp_size;
-
-  /// Returns the first id that a thread holds in a step.
-  SPECLAB_HD static std::int32_t first(std::int32_t tile, int in_step, int thread) {
-    return tile * tile_size + in_step * step + thread * width;
-  }
-};
-
-template <class T>
-SPECLAB_DEVICE T load_one(const T* address) {
-  if constexpr (sizeof(T) == 4) {
-    return simt::load(address);
-  } else {
-    return T{simt::load(&address->bits)};
-  }
-}
-template <class T>
-SPECLAB_DEVICE T load_cached(const T* address) {
-  if constexpr (sizeof(T) == 4) {
-    return simt::load_cached(address);
-  } else {
-    return T{simt::load_cached(&address->bits)};
-  }
-}
-
-/// Returns logit k of a 16-byte load.
-template <class T>
-SPECLAB_HD float logit_in(const simt::Vector16& vector, int k) {
-  if constexpr (sizeof(T) == 4) {
-    return float_of_bits(vector.word[k]);
-  } else {
-    const std::uint32_t word = vector.word[k / 2];
-    // A bf16 is the upper half of a float.
-    if constexpr (std::is_same_v<T, Bf16>)
-      return float_of_bits(k % 2 == 0 ? word << 16U : word & 0xffff0000U);
-    return to_float(T{static_cast<std::uint16_t>(k % 2 == 0 ? word & 0xffffU : word >> 16U)});
-  }
-}
-template <class T>
-SPECLAB_HD void set_logit(simt::Vector16& vector, int k, T logit) {
-  if constexpr (sizeof(T) == 4) {
-    vector.word[k] = bits_of_float(logit);
-  } else {
-    const std::uint32_t bits = logit.bits;
-    std::uint32_t& word = vector.word[k / 2];
-    word = k % 2 == 0 ? (word & 0xffff0000U) | bits : (word & 0xffffU) | bits << 16U;
-  }
-}
-
-/// This thread's part of a tile, as it lies in memory: logit k of step s is at s * width + k.
-template <class T>
-struct HeldTile {
-  simt::Vector16 vectors[TileShape<T>::steps];
-
-  SPECLAB_HD float logit(int i) const {
-    return logit_in<T>(vectors[i / TileShape<T>::width], i % TileShape<T>::width);
-  }
-};
-
-/// A number for each id that this thread holds, in the same order.
-struct HeldWeights {
-  float weight[held];
-};
-
-/// Returns whether 16-byte loads are allowed.
-template <class T>
-SPECLAB_HD bool in_vectors(const T* row) {
-  return reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
-}
-
-/// Loads this thread's part of a step of a tile. Where no whole vector lies in the row (beyond the
-/// vocabulary, or before `rest_of_step` is called), logits are minus infinity.
-template <class T>
-SPECLAB_DEVICE simt::Vector16 load_step(const T* row, std::int32_t vocab, std::int32_t tile, int step) {
-  using Shape = TileShape<T>;
-  // All steps share one address; the compiler knows the distances between them when it unrolls them.
-  const T* const of_thread = row + Shape::first(tile, 0, simt::thread_index());
-  simt::Vector16 mine{};
-  SPECLAB_UNROLL
-  for (int k = 0; k < Shape::width; ++k) set_logit<T>(mine, k, from_float<T>(-INFINITY));
-  if (in_vectors(row) && Shape::first(tile, step, simt::thread_index()) + Shape::width <= vocab) {
-    mine = simt::load(reinterpret_cast<const simt::Vector16*>(of_thread + step * Shape::step));
-  }
-  return mine;
-}
-
-/// Loads one by one the logits of a step that no 16-byte vector covers: the end of a row whose length vectors
-/// do not divide, or all of a row that is not aligned to 16 bytes. These logits share sectors, and so are
-/// loaded through the L1 cache.
-template <class T>
-SPECLAB_DEVICE void rest_of_step(const T* row, std::int32_t vocab, std::int32_t tile, int step,
-                                 simt::Vector16& mine) {
-  using Shape = TileShape<T>;
-  const std::int32_t first = Shape::first(tile, step, simt::thread_index());
-  if (in_vectors(row) && first + Shape::width <= vocab) return;
-  SPECLAB_UNROLL
-  for (int k = 0; k < Shape::width; ++k) {
-    if (first + k < vocab) set_logit<T>(mine, k, load_cached(row + first + k));
-  }
-}
-
-/// Returns whether vectors hold all of a tile.
-template <class T>
-SPECLAB_DEVICE bool vectors_hold(const T* row, std::int32_t vocab, std::int32_t tile) {
-  return in_vectors(row) && ((tile + 1) * tile_size <= vocab || vocab % TileShape<T>::width == 0);
-}
-
-/// Sets logits below the cut-off to minus infinity.
-template <class T>
-SPECLAB_DEVICE void cut_step(simt::Vector16& mine, float cutoff) {
-  if (!(cutoff > -INFINITY)) return;
-  SPECLAB_UNROLL
-  for (int k = 0; k < TileShape<T>::width; ++k) {
-    if (logit_in<T>(mine, k) < cutoff) set_logit<T>(mine, k, from_float<T>(-INFINITY));
-  }
-}
 
 /// Rows are read step by step, or by whole tiles, whose loads are all in flight before the first is used.
 /// Each `Row` has
@@ -400,6 +245,7 @@ SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
   float largest = -INFINITY;
   bool invalid = false;
+  SPECLAB_ROLLED
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
     const PartialSum part = tile_at(t);
     invalid = invalid || part.sum != part.sum;
@@ -407,6 +253,7 @@ SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
   }
   largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
   Token lowest = max_vocab;
+  SPECLAB_ROLLED
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
     const PartialSum part = tile_at(t);
     if (part.reference != largest || !(part.sum > 0)) continue;

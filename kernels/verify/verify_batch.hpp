@@ -6,6 +6,7 @@
 #include "core/random/philox.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/token.hpp"
+#include "kernels/simt/launch.hpp"
 #include "kernels/verify/logit.hpp"
 #include "kernels/verify/view.hpp"
 
@@ -236,11 +237,13 @@ SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t reque
   const std::int32_t count = accepted + (next == invalid_token ? 0 : 1);
   if (batch.counts != nullptr) batch.counts[request] = count;
   const std::int64_t first = request * (batch.gamma + 1);
+  SPECLAB_ROLLED
   for (std::int32_t i = count; i <= batch.gamma; ++i) {
     if (batch.log_probabilities != nullptr) batch.log_probabilities[first + i] = 0;
     if (batch.log_sum_exps != nullptr) batch.log_sum_exps[first + i] = 0;
   }
   if (batch.tokens == nullptr) return;
+  SPECLAB_ROLLED
   for (std::int32_t i = 0; i <= batch.gamma; ++i) {
     batch.tokens[first + i] = i < accepted ? batch.drafted_token(request, i) : i < count ? next : no_token;
   }

@@ -76,13 +76,11 @@ struct LogitRow {
     cut_step<T>(mine, scale.cutoff);
   }
   SPECLAB_DEVICE bool as_loaded(std::int32_t tile) const {
-    return vectors_hold(data, vocab, tile) && !(scale.cutoff > -INFINITY);
+    return loaded_whole(data, vocab, tile) && !(scale.cutoff > -INFINITY);
   }
   /// Returns the address of the 16 bytes that `begin` loads; null if there are none.
   SPECLAB_DEVICE const simt::Vector16* vector(std::int32_t tile, int step) const {
-    const std::int32_t first = TileShape<T>::first(tile, step, simt::thread_index());
-    if (!in_vectors(data) || first + TileShape<T>::width > vocab) return nullptr;
-    return reinterpret_cast<const simt::Vector16*>(data + first);
+    return first_vector(data, vocab, tile, step);
   }
 };
 

@@ -75,12 +75,24 @@ def add_rivals(folder, rivals):
             shutil.copy(rivals / name, folder / "rivals" / name)
 
 
+def add_before(folder, build):
+    """Adds the program of an older build, whose times `run.py compare` takes beside this one's."""
+    if not (build / "bin/speclab").is_file():
+        print(f"pack: --before {build}: bin/speclab is missing in it: build it with CUDA", file=sys.stderr)
+        sys.exit(2)
+    place = folder / "before/bin/speclab"
+    place.parent.mkdir(parents=True)
+    shutil.copy(build / "bin/speclab", place)
+    subprocess.run(["strip", "--strip-unneeded", str(place)], capture_output=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
     parser.add_argument("archive", type=Path)
     parser.add_argument("--max-mib", type=float, default=55)
     parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="also pack the folder that scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
+    parser.add_argument("--before", type=Path, metavar="BUILD", help="also pack the program of an older build, for `run.py compare`")
     options = parser.parse_args()
     if options.rivals and not (options.rivals / "versions.json").is_file():
         print(f"pack: --rivals {options.rivals}: versions.json is missing in it: scripts/gpu/rivals.py makes such a folder", file=sys.stderr)
@@ -89,6 +101,8 @@ def main():
         folder = Path(scratch) / "speclab-gpu"
         folder.mkdir()
         add(folder, options.build)
+        if options.before:
+            add_before(folder, options.before)
         if options.rivals:
             add_rivals(folder, options.rivals)
         options.archive.parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,8 @@
     scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it replaces: about 6 minutes
     scripts/gpu/run.py gammas     times of one sequence for 1 to 20 drafted tokens, as in Figure 3 of Wagner et al. 2024: below 4 minutes;
                                   with --dry-run, their launches and bytes on any machine
+    scripts/gpu/run.py compare    `fused` of an older build beside this one's, at each size in turns: below 8 minutes; `pack.py --before OLD` packs the older
+                                  build, and a --build FOLDER has it in FOLDER/before
     scripts/gpu/run.py all        one after the other
 
 It runs an unpacked archive of scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each command ends within
@@ -46,6 +48,8 @@ MEASURED = {
                 "--repetitions", "100"], [], 40),
 }
 MEASURED_ALPHA = "0.7"
+# Few requests and many; and rows off 16-byte alignment (V = 50,257 and 151,669), each beside rows as long that are aligned.
+COMPARED = [f"{requests},4,128256" for requests in (1, 2, 4, 8, 32, 256)] + [f"32,4,{vocab}" for vocab in (50257, 50264, 151669, 151672)]
 PROFILED = (1, 32, 256)  # requests
 # A sweep that is cut has measured drafted tokens from the whole range.
 GAMMAS = (1, 20, 10, 5, 15, 3, 2, 7, 12, 17, 4, 6, 8, 9, 11, 13, 14, 16, 18, 19)
@@ -191,6 +195,20 @@ def measure(session):
     session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out], may_be_cut=True)
 
 
+def compare(session):
+    """First the launches and bytes that bound every size, then the times."""
+    before = session.program("before/bin/speclab")
+    if not before.is_file():
+        return session.skip("compare", f"{before} is missing: pack.py --before packs an older build")
+    now = session.program("bin/speclab")
+    options = ["--dtype", "bf16", "--alpha", MEASURED_ALPHA, "--baselines", "fused"]
+    session.step("bounds", [now, "bench", "kernels", "--dry-run", "--sizes", ";".join(COMPARED), *options, "--out", session.out / "bounds"], 20)
+    for size in COMPARED:
+        for name, program in (("before", before), ("now", now)):
+            session.step(f"compare-{name}-{size.replace(',', '-')}", [program, "bench", "kernels", "--sizes", size, *options, "--out",
+                                                                      session.out / "compare" / name / size.replace(",", "-")], 22)
+
+
 def profile(session):
     """Profiles three kernels at each size. Keeps the profiler's report as text and, for each instruction, the number of executions and of
     waits."""
@@ -241,7 +259,7 @@ def gammas(session, dry_run=False):
         session.pack()
 
 
-COMMANDS = {"check": check, "measure": measure, "torch": torch, "gammas": gammas}
+COMMANDS = {"check": check, "compare": compare, "measure": measure, "torch": torch, "gammas": gammas}
 
 
 def main():

@@ -31,6 +31,8 @@ def verification(folder):
     """Rows of all measurements; those of later files come last."""
     rows = []
     for file in sorted(folder.glob("**/result.json")):
+        if "compare" in file.relative_to(folder).parts:
+            continue
         rows += json.loads(file.read_text()).get("verification", [])
     return rows
 
@@ -77,6 +79,32 @@ def sizes(rows):
     return sum(row.get("different", 0) for row in rows)
 
 
+def compared(folder):
+    """Prints the times of an older build beside this one's, and the time that a copy of the bytes takes."""
+    bounds = folder / "bounds/result.json"
+    if not bounds.is_file():
+        return 0
+    wrong = 0
+    print("  B, gamma, V, cache: us before, now, ratio; us of a copy of the bytes; MB read; launches")
+    for point in json.loads(bounds.read_text())["points"]:
+        size = [point[key] for key in ("requests", "gamma", "vocab")]
+        method = point["methods"][0]
+        rows = {}
+        for name in ("before", "now"):
+            file = folder / "compare" / name / "-".join(map(str, size)) / "result.json"
+            for row in json.loads(file.read_text()).get("verification", []) if file.is_file() else []:
+                if row["method"] == method["method"]:
+                    rows.setdefault(row["cache"], {})[name] = row
+                    wrong += row.get("different", 0)
+        for cache, pair in rows.items():
+            if len(pair) < 2:
+                continue
+            before, now = pair["before"]["median_us"], pair["now"]["median_us"]
+            print(f"  {', '.join(map(str, size))}, {cache}: {before:.1f}, {now:.1f}, {now / before:.2f}; "
+                  f"{now * pair['now']['of_copy']:.1f}; {method['bytes_read'] / 1e6:.1f}; {len(method['launches'])}")
+    return wrong
+
+
 def in_torch(folder):
     """Prints the times in PyTorch: a line for each size, the fastest method first. Returns the number of methods that were wrong."""
     wrong = 0
@@ -117,6 +145,7 @@ def main():
         print(f"{folder}: {device['name']}, driver {device['driver_version']}, {record['speclab']}")
         wrong += steps(record)
         wrong += sizes(verification(folder))
+        wrong += compared(folder)
         wrong += in_torch(folder)
     return 1 if wrong else 0
 

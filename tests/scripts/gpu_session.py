@@ -56,6 +56,7 @@ def run(*command, expect=0, **options):
 def write_result(different):
     rows = [{**ROW, "method": "fused", "different": different}, {**ROW, "method": "baseline", "median_us": 150}]
     (scratch / "result.json").write_text(json.dumps({"verification": rows}))
+    (scratch / "older.json").write_text(json.dumps({"verification": [{**rows[0], "median_us": 66.5, "different": 0}]}))
     # Results with a workload in each row.
     trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree", "median_us": 44.04}
     cut = {**ROW, "workload": "cut-offs", "method": "fused", "median_us": 66.06}
@@ -91,7 +92,9 @@ try:
     assert not (scratch / "rivals/unwanted.py").exists()
     assert vllm_files.load(scratch / "rivals", vllm_files.MODEL_RUNNER)[0].theirs == 1 and "vllm" not in sys.modules
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch, expect=2)
-    said = run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch / "rivals")
+    run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--before", scratch / "older", expect=2)
+    executable(scratch / "older/bin/speclab", SPECLAB.replace("result=result.json", "result=older.json"))
+    said = run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch / "rivals", "--before", scratch / "older")
     assert "MiB; needs GLIBC 2." in said and "GLIBCXX 3." in said, said
 
     # The GPU machine: the archive, a stub of the driver, and a stub of the sanitizer that finds something.
@@ -115,6 +118,7 @@ try:
     write_result(0)
     run(*command, "check", expect=1, env=bare)
     said = run(*command, "measure", "--seconds", "30", env=bare)
+    run(*command, "compare", env=bare)
     run(*command, "torch", env=bare)
     run(*command, "gammas", env=bare)
     results = there / "kernels/results/invented-gpu-9-x"
@@ -126,6 +130,9 @@ try:
     # Steps of `check` run at the same time: the longest, and the benchmark after it, end within a session.
     limits = {step["step"]: step["limit"] for step in record["steps"] if "limit" in step}
     assert max(limits[name] for name in ("check-kernels", "racecheck", "simulation")) + limits["bench-quick"] <= 570, limits
+    # An older build's times, this one's and the bounds: 8 minutes at most.
+    assert sum(limit for name, limit in limits.items() if name.startswith(("bounds", "compare"))) <= 480, limits
+    assert ended["bounds"] == 0 and sum(name.startswith("compare-before") for name in ended) == 10, ended
     assert [step["failed"] for name in ("memcheck", "bench-axes") for step in record["steps"] if step["step"] == name] == [
         True, False], record["steps"]
     assert ended["verify-trees"] == 0 and ended["profile-1-source"] == 0 and ended["bench-axes"] == "interrupted", ended
@@ -164,6 +171,7 @@ try:
     assert "memcheck: 3" in said and "33.2" in said and "150.0" in said and " 61 " in said, said
     assert any("trees" in line and "44.0" in line and "55.0" in line for line in said.splitlines()), said
     assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
+    assert "  32, 4, 50257, flushed: 66.5, 33.2, 0.50; 20.3; 31.4; 2" in said, said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
             for name, time in (("vllm-engine-1", 410.04), ("speclab-prepared", 77.02), ("speclab-operator", 40.06))]

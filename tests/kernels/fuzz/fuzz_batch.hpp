@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -67,6 +68,16 @@ class FuzzBatch {
       batch.log_probabilities = log_probabilities.data();
       batch.log_sum_exps = log_sum_exps.data();
     }
+  }
+  /// Adds the bits of all results to a digest (FNV-1a): equal digests of two builds mean equal decisions.
+  std::uint64_t added_to(std::uint64_t digest) const {
+    const auto add = [&digest](const auto& results) {
+      for (const auto result : results) {
+        digest = (digest ^ std::bit_cast<std::uint32_t>(result)) * 0x100000001b3U;
+      }
+    };
+    add(accepted), add(next), add(flags), add(tokens), add(counts), add(log_probabilities), add(log_sum_exps);
+    return digest;
   }
   bool kept_to_its_place() const {
     return log_probabilities.back() == static_cast<float>(untouched) &&

@@ -37,11 +37,12 @@ inline FuzzRange fuzz_range(const char* program, int count, char** arguments) {
   return range;
 }
 
-/// Prints the result of `fault_of(batch, number)` for each batch, unless it is empty; returns how many
-/// batches had a fault.
+/// Prints the result of `fault_of(batch, number)` for each batch, unless it is empty, and a digest of the
+/// bits of all results, by which two builds are compared; returns how many batches had a fault.
 template <class FaultOf>
 std::uint64_t run_fuzz(const FuzzRange& range, const FaultOf& fault_of) {
   std::uint64_t faults = 0;
+  std::uint64_t digest = 0xcbf29ce484222325U;
   for (std::uint64_t number = range.first; number < range.first + range.batches; ++number) {
     FuzzBatch fuzz(number);
     std::string fault;
@@ -50,11 +51,13 @@ std::uint64_t run_fuzz(const FuzzRange& range, const FaultOf& fault_of) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
+    digest = fuzz.added_to(digest);
     if (fault.empty()) continue;
     ++faults;
     std::printf("batch %llu (%s): %s\n", static_cast<unsigned long long>(number), text_of(fuzz.how).c_str(),
                 fault.c_str());
   }
+  std::printf("digest of the results %016llx\n", static_cast<unsigned long long>(digest));
   return faults;
 }
 

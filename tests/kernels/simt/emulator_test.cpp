@@ -195,8 +195,8 @@ TEST_CASE("launches that no GPU takes are refused") {
   for (const simt::Launch& launch :
        {simt::Launch{.threads = 33}, simt::Launch{.threads = 2048}, simt::Launch{.blocks = 3, .cluster = 2},
         simt::Launch{.dynamic_shared = 1U << 20U}, simt::Launch{.blocks = std::int64_t{1} << 31U}}) {
-    std::uint64_t loaded_bytes = 0;
-    CHECK_THROWS_AS(simt::emulate(launch, simt::Order::forward, loaded_bytes, [] {}), simt::EmulationError);
+    simt::Loads loads;
+    CHECK_THROWS_AS(simt::emulate(launch, simt::Order::forward, loads, [] {}), simt::EmulationError);
   }
 }
 

@@ -49,12 +49,17 @@ TEST_CASE("threads of programs over whole rows load what traffic_of says") {
   for (const Implementation implementation :
        {Implementation::baseline, Implementation::wagner_exact, Implementation::wagner_sigmoid}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
-      for (const std::int32_t vocab : {999, 9000}) {
+      for (const std::int32_t vocab : {999, 9000}) {  // all rows are aligned to 16 bytes
         for (const std::int32_t gamma : {0, 3}) {
           CAPTURE(static_cast<int>(implementation));
           CAPTURE(vocab);
           CAPTURE(gamma);
-          LogitBatch logits({.requests = 4, .gamma = gamma, .vocab = vocab, .dtype = dtype}, 31);
+          LogitBatch logits({.requests = 4,
+                             .gamma = gamma,
+                             .vocab = vocab,
+                             .dtype = dtype,
+                             .padding = vocab % 8 == 0 ? 0 : 1},
+                            31);
           logits.batch.rule.sigmoid_alpha = 4;
           logits.batch.rule.sigmoid_beta = 5;
           const auto loaded = static_cast<double>(run_emulated(implementation, logits.batch));
