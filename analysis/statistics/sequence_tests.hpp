@@ -50,8 +50,8 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
 /// test.
 class ExactSequenceTests {
  public:
-  /// `distribution` gives sequences of `length` tokens below `vocab`, or shorter ones that cannot go on because
-  /// their next row is invalid; absent sequences are impossible.
+  /// `distribution` gives sequences of `length` tokens below `vocab`, or shorter ones that end because their
+  /// next row is invalid; absent sequences are impossible.
   ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab, std::size_t length,
                      double minimum = minimum_expectation_for_power);
 
