@@ -242,27 +242,31 @@ void JournalWriter::append(const std::string& line) {
   synced_ = now;
 }
 
-void JournalWriter::add_line(const std::string& line) {
-  const std::scoped_lock lock(mutex_);
+void JournalWriter::open() {
+  if (descriptor_ >= 0) return;
+  const bool fresh = !std::filesystem::exists(file_);
+  descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
-    const bool fresh = !std::filesystem::exists(file_);
-    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-      throw std::runtime_error(
-          fmt::format("cannot open {}: {}", file_.string(), std::generic_category().message(errno)));
-    }
-    if (fresh) {
-      Json head;
-      write(head_type(), head_, head);
-      append(line_of(head.dump()));
-    }
+    throw std::runtime_error(
+        fmt::format("cannot open {}: {}", file_.string(), std::generic_category().message(errno)));
   }
-  append(line);
+  if (!fresh) return;
+  Json head;
+  write(head_type(), head_, head);
+  append(line_of(head.dump()));
+}
+
+void JournalWriter::begin() {
+  const std::scoped_lock lock(mutex_);
+  open();
 }
 
 void JournalWriter::add(std::size_t cell, const CellResult& result) {
   const Json json = cell_json(*shown_part(*head_.config).experiment, result);
-  add_line(line_of(fmt::format("{}{}{}{}}}", before_cell, cell, before_result, json.dump())));
+  const std::string line = line_of(fmt::format("{}{}{}{}}}", before_cell, cell, before_result, json.dump()));
+  const std::scoped_lock lock(mutex_);
+  open();
+  append(line);
 }
 
 }  // namespace speclab

@@ -94,10 +94,12 @@ class JournalWriter {
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
 
+  /// Writes the head, if the file does not exist. Otherwise the first cell writes it.
+  void begin();
   void add(std::size_t cell, const CellResult& result);
 
  private:
-  void add_line(const std::string& line);
+  void open();
   void append(const std::string& line);
 
   std::filesystem::path file_;

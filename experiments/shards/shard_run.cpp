@@ -32,6 +32,8 @@ bool run(const Config& config, const ShardOptions& options) {
     if (options.anew) remove_journals(options.folder, options.shard, *head);
     ShardedRun earlier = read_shard(options.folder, options.shard, *head);
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
+    // A shard without cells has a journal, too, so that `status` and `merge` find the run.
+    if (earlier.of(options.shard).files.empty()) journal->begin();
     Resumption resumption;
     resumption.describes = false;
     resumption.turns =

@@ -7,7 +7,6 @@
 
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/base/format/interval_fields.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "serving/advisor/sweep_table.hpp"
 
