@@ -6,10 +6,12 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/version.hpp"
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/config/cells.hpp"
 #include "experiments/run/jobs.hpp"
+#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -144,7 +146,15 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
     const RunContext context{result.interval_confidence, *control, run.timings};
     CellRunner runner(cells, resumption.keep, shared, context);
-    jobs.run(*control, [&](const Job& job) { runner.after(job); });
+    try {
+      jobs.run(*control, [&](const Job& job) { runner.after(job); });
+    } catch (const ModelError& error) {
+      // Only the text shows such a row: with a grammar it depends on all tokens before it.
+      throw ConfigError("/models", "{}{}", error.what(),
+                        config.sampling.remembers()
+                            ? "; the options of /sampling may leave a row no token that the model gives"
+                            : "");
+    }
     runner.rest();
     for (PreparedCell& cell : cells) {
       result.partial = result.partial || cell.result.partial;

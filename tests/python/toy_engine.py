@@ -89,7 +89,7 @@ def decoded(settings, before, target, draft, draws, tokens):
             break
         else:
             bonus = target[text[-1]]
-            text += draws.choices(everything, bonus if FAULT == "request, plain bonus" else penalised(bonus, text[1:], penalty))
+            text += draws.choices(everything, bonus if FAULT == "request, plain bonus" and settings.gamma else penalised(bonus, text[1:], penalty))
     ids = text[1 : tokens + 1]
     accepted = len(text) - 1 - steps if settings.gamma else 0
     if settings.ends and 0 in ids:
