@@ -24,8 +24,8 @@ with tempfile.TemporaryDirectory() as name:
     assert done.returncode == 0, done.stderr
     first, second = ([float(word) for word in line.split(": plain")[1].split()] for line in done.stdout.splitlines()[1:])
     assert first[0] > 0 and first[3] == 1, first
-    # Processor times of 20 ms vary by a tenth. The bounds are those of a factor of 2 that is measured with an error of a third.
-    assert 1.3 < second[3] < 3, second
+    # Processor times of 20 ms vary by a tenth, and more beside other work. The bounds are those of a factor of 2 that is measured with an error of 45%.
+    assert 1.1 < second[3] < 3.6, second
     assert bench("--only", "V = 256, token", "--program", "/bin/false").returncode != 0
     for words, error in ((["--only", "nothing"], "no row contains 'nothing'"), (["--repetitions", "0"], "expected 1 or more")):
         refused = bench(*words)
