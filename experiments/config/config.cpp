@@ -118,7 +118,7 @@ Typed<SimulationConfig> simulation_type() {
                  "tokens"),
        field(
            "until", &SimulationConfig::until, until_type(),
-           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance and iid.")});
+           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance, iid and compare.")});
 }
 
 Typed<CostRatios> cost_type() {
