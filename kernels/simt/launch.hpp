@@ -55,7 +55,7 @@ struct KernelOf {
   static constexpr int min_blocks = MinBlocks;
 };
 
-/// What threads have loaded from global memory.
+/// Counts what threads load from global memory.
 struct Loads {
   std::uint64_t bytes = 0;
   std::uint64_t count = 0;  ///< instructions of one thread

@@ -54,9 +54,9 @@ def audit(
     Tests of each setting: the first tokens, jointly and each given those before it, against their exact distribution; the same
     against plain decoding (without speculation) by the same engine, as two samples; and the transitions between tokens in long
     texts, against the rows. Settings "request" have penalties, biases and bans, in the engine's order; their rows depend on the
-    whole text, so that the last test is left out. Null hypothesis: the tokens have the target's distribution. Plain decoding is tested in the same way,
-    one half against the other. Holm's method adjusts the p-values of all settings of an engine, so that the chance of a false
-    alarm about an engine is `level`.
+    whole text, so that the last test is left out. Null hypothesis: the tokens have the target's distribution. Plain decoding is
+    tested in the same way, one half against the other. Holm's method adjusts the p-values of all settings of an engine, so that
+    the chance of a false alarm about an engine is `level`.
 
     Args:
         engines: names, "all", or the path of your own adapter (docs/extending.md).
@@ -268,11 +268,10 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
         return out
     if unit.setting.ends:
         return out | {"overcounted": overcounted(engine, first), "possible": {}}
-    if unit.setting.request:
-        interval = measured(first.groups, first.tokens.shape[1], engine.first_by_prompt)
-        return out | {"possible": {}, "tokens_per_step": None if interval is None else [interval.value, interval.low, interval.high]}
-    interval = measured(groups, LONG, engine.first_by_prompt)
+    interval = measured(groups, late.tokens.shape[1], engine.first_by_prompt)
     out["tokens_per_step"] = None if interval is None else [interval.value, interval.low, interval.high]
+    if unit.setting.request:
+        return out | {"possible": {}}
     way = engine.way(unit.way)
     if not way.lookup:
         target, _ = plan.rows(unit.setting)

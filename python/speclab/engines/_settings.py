@@ -52,12 +52,12 @@ def settings_of(engine: Engine, lookup: bool) -> list[Setting]:
     cool = Setting("temperature 0.7", sampling={"temperature": 0.7})
     greedy = Setting("temperature 0", sampling={"temperature": 0.0})
     ends = Setting("end of text", ends=True)
-    requests = [dataclasses.replace(one, repeated=lookup) for one in REQUESTS
+    requests = [one for one in REQUESTS
                 if set(one.request) <= set(engine.requests) and set(one.sampling) <= set(engine.options) and (engine.ends or not one.ends)]
     if lookup:
         return [repeated, *([dataclasses.replace(ends, label="repeated prompt, end of text", repeated=True)] if engine.ends else []), dataclasses.replace(cool, label="repeated prompt, temperature 0.7", repeated=True),
                 dataclasses.replace(greedy, label="repeated prompt, temperature 0", repeated=True),
-                *(dataclasses.replace(one, label=f"repeated prompt, {one.label}") for one in requests)]
+                *(dataclasses.replace(one, label=f"repeated prompt, {one.label}", repeated=True) for one in requests)]
     filters = [Setting("top-k 2", sampling={"top_k": 2}), Setting("top-p 0.55", sampling={"top_p": 0.55}), Setting("min-p 0.5", sampling={"min_p": 0.5})]
     batches = [Setting("one at once" if slots == 1 else f"{slots} at once", slots=slots) for slots in (1, 8) if slots != engine.slots]
     return [Setting("γ = 3"), Setting("γ = 1", gamma=1), Setting(f"γ = {MOST_GAMMA}", gamma=MOST_GAMMA), cool,

@@ -171,7 +171,7 @@ TEST_CASE("a sequence that the distribution excludes settles the matter") {
 }
 
 TEST_CASE("a distribution may have texts that end early") {
-  // A planted fault can reach a row of which a request's options leave nothing; its texts end there.
+  // A planted fault can reach a row that a request's options empty. Its texts end there.
   const SequenceDistribution<double> law{{{0, 0}, 0.5}, {{1}, 0.5}};
   const ExactSequenceTests tests(law, 2, 2);
   const std::vector<Token> possible(200, 0);

@@ -267,7 +267,7 @@ TEST_CASE("llama.cpp draws without the grammar first, which differs where anothe
   const std::vector<double> row{0.5, 0.3, 0.2};
   const RequestLaw law{.grammar = grammar, .order = {"llama.cpp", {}}};
   check_close(filtered(row, law), {0, 0.6, 0.4});
-  // Of 0 and 1, token 1 is drawn with probability 0.375, else from 1 and 2.
+  // The first draw is of 0 and 1, and gives token 1 with probability 0.375. Else the second draws 1 or 2.
   check_close(filtered(row, {.top_k = 2, .grammar = grammar, .order = {"llama.cpp", {}}}),
               {0, 0.375 + 0.625 * 0.6, 0.625 * 0.4});
   check_close(filtered(row, {.top_k = 2, .grammar = grammar}), {0, 0.6, 0.4});

@@ -2,8 +2,8 @@
 
 usage: failures.py SPECLAB_BINARY SOURCE_DIR [--shards N]
 
-First 30 kills or more at random times, over shards and the merge: no finished work is lost or computed again. Then N shards of ten cells
-each as separate processes, some of which crash, are started twice, lose their journal, or are copied or damaged.
+First it kills shards and the merge 30 times or more at random times: no finished work is lost or computed again. Then it runs N shards of
+ten cells each as separate processes. Some of these crash, are started twice, or lose their journal; some journals are copied or damaged.
 """
 
 import argparse
