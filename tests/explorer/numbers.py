@@ -130,7 +130,9 @@ def one_round(rules):
         for number, ours in enumerate(drawn[5 * i:5 * i + 5]):
             theirs = cell["trace"]["gammas"][0]["rounds"][number]
             drafted = [token for token, use in zip(ours["result"], ours["use"]) if use == 0]
-            same(f"{task}: round {number}", [*drafted, ours["accepted"], ours["next"]],
+            # A rule that substitutes tokens emits others than it drafted, and a trace shows those.
+            kept = ours["emitted"][:int(ours["accepted"])] if task["kind"]["kind"] == "substitute" else drafted[:int(ours["accepted"])]
+            same(f"{task}: round {number}", [*kept, *drafted[len(kept):], ours["accepted"], ours["next"]],
                  [*map(int, theirs["drafted"]), theirs["accepted"], int(theirs["next"])])
 
     # The experiment "decode" counts rounds, for every rule.

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Tests the explorer in a browser: every room (view) in both themes and two widths, dragging, keyboard, dropped files, links with
-state, and the duration of frames.
+"""Tests the explorer in a browser: every room (view) in both themes and two widths, dragging, keyboard, dropped files, and links with
+state.
 
-usage: page.py SPECLAB SOURCE_DIR FOLDER [SCREENSHOTS]     FOLDER is where the page is built; exit 77: skipped
+usage: page.py SPECLAB SOURCE_DIR FOLDER [SCREENSHOTS | --frames]     FOLDER is where the page is built; exit 77: skipped
+With --frames it tests the duration of frames instead, on a machine without other work.
 Needs Debian's chromium and Playwright; with axe-playwright-python (both PyPI) the rooms' accessibility is checked too."""
 import json
 import pathlib
@@ -15,7 +16,8 @@ import urllib.parse
 from build import built_page, skip
 
 source, folder = pathlib.Path(sys.argv[2]), sys.argv[3]
-shots = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+timed = "--frames" in sys.argv[4:]
+shots = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 and not timed else None
 try:
     from playwright.sync_api import sync_playwright
 except ImportError:
@@ -352,17 +354,18 @@ check(f"{size} bytes are at most {max_bytes}", size <= max_bytes)
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    every_room(browser)
-    bars(context)
-    touch(browser)
-    keyboard_alone(context)
-    frames(context)
-    decoding(context)
-    files(context)
-    commands(context)
-    bad_links(context)
-    calm = browser.new_context(reduced_motion="reduce")
-    opened(calm, "round")
+    if timed:
+        frames(context)
+    else:
+        every_room(browser)
+        bars(context)
+        touch(browser)
+        keyboard_alone(context)
+        decoding(context)
+        files(context)
+        commands(context)
+        bad_links(context)
+        opened(browser.new_context(reduced_motion="reduce"), "round")
     browser.close()
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "analysis/exact/enumeration_program.hpp"
-#include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/page/cells.hpp"
@@ -57,7 +56,8 @@ LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& law,
 /// Distributions that give each observed sequence the same probability.
 struct AlikeLaws {
   LikelihoodFit fit;
-  std::vector<SequenceDistribution<double>> laws;  ///< distributions that differ on unobserved sequences
+  std::vector<const SequenceDistribution<double>*>
+      laws;  ///< distributions that differ on unobserved sequences
 };
 
 bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
@@ -87,70 +87,82 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
 
 }  // namespace
 
-std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
-                                    const Control& control) {
-  const std::optional<SequenceDistribution<double>> target = exact_plain_distribution(setup, tokens);
+std::vector<CandidateLaw> candidate_laws(const Setup& setup, int gamma, int tokens, Candidates candidates,
+                                         const Control& control) {
+  std::optional<SequenceDistribution<double>> target = exact_plain_distribution(setup, tokens);
   if (!target) return {};
-  const auto length = static_cast<std::size_t>(tokens);
-  const SequenceCounts counts = counted(samples, length);
-  std::vector<AlikeLaws> groups{{fit_of("target", *target, counts), {*target}}};
+  std::vector<CandidateLaw> laws{{"target", true, std::move(*target)}};
   for (std::size_t i = 0; i < rule_family().size(); ++i) {
     if (control.stop()) return {};
     const RuleKind& kind = rule_family().entry(i);
-    auto distribution = distribution_under(kind, setup, gamma, length);
-    if (!distribution) continue;
+    const bool planted = kind.surveyed.empty();
+    if (candidates == Candidates::planted_faults && !planted) continue;
+    auto found = distribution_under(kind, setup, gamma, static_cast<std::size_t>(tokens));
+    if (found) laws.push_back({kind.name, expected_lossless(selected(kind), 1), std::move(*found)});
+  }
+  return laws;
+}
+
+std::vector<LikelihoodFit> diagnose(std::span<const CandidateLaw> laws, std::int32_t vocab, int tokens,
+                                    std::span<const Token> samples) {
+  const auto length = static_cast<std::size_t>(tokens);
+  const SequenceCounts counts = counted(samples, length);
+  std::vector<AlikeLaws> groups;
+  for (const CandidateLaw& candidate : laws) {
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const AlikeLaws& other) {
-      return equal_on(counts, *distribution, other.laws.front());
+      return equal_on(counts, candidate.distribution, *other.laws.front());
     });
     if (group == groups.end()) {
-      groups.push_back({fit_of(kind.name, *distribution, counts), {*distribution}});
+      groups.push_back({fit_of(candidate.name, candidate.distribution, counts), {&candidate.distribution}});
       continue;
     }
-    const bool known = std::any_of(group->laws.begin(), group->laws.end(), [&](const auto& law) {
-      return distribution_distance(*distribution, law) < same;
+    const bool known = std::any_of(group->laws.begin(), group->laws.end(), [&](const auto* law) {
+      return distribution_distance(candidate.distribution, *law) < same;
     });
-    if (!known) group->laws.push_back(std::move(*distribution));
+    if (!known) group->laws.push_back(&candidate.distribution);
     // The target represents all lossless rules, which are not listed.
-    const bool told = group == groups.begin() && expected_lossless(selected(kind), 1);
-    if (!told) group->fit.also.push_back(kind.name);
+    const bool told = group == groups.begin() && candidate.lossless;
+    if (!told) group->fit.also.push_back(candidate.name);
   }
   const auto likelier = [](const AlikeLaws& a, const AlikeLaws& b) {
     if (a.fit.impossible != b.fit.impossible) return a.fit.impossible < b.fit.impossible;
     return a.fit.log_likelihood > b.fit.log_likelihood;
   };
   std::stable_sort(groups.begin(), groups.end(), likelier);
-  double adjusted_p = 0;
-  for (const auto& law : groups.front().laws) {
-    const ExactSequenceTests tests(law, setup.target.vocab(), length);
-    adjusted_p = std::max(adjusted_p, tests.test(samples).adjusted_p());
-  }
-  groups.front().fit.adjusted_p = adjusted_p;
   std::vector<LikelihoodFit> fits;
-  for (AlikeLaws& group : groups) fits.push_back(std::move(group.fit));
+  for (AlikeLaws& group : groups) {
+    if (fits.empty()) {
+      double adjusted_p = 0;
+      for (const auto* law : group.laws) {
+        adjusted_p = std::max(adjusted_p, ExactSequenceTests(*law, vocab, length).test(samples).adjusted_p());
+      }
+      group.fit.adjusted_p = adjusted_p;
+    }
+    fits.push_back(std::move(group.fit));
+  }
   return fits;
 }
 
-std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens, const Control& control) {
-  const std::optional<SequenceDistribution<double>> target = exact_plain_distribution(setup, tokens);
-  if (!target) return {};
-  std::vector<std::string> unseen;
-  for (std::size_t i = 0; i < rule_family().size(); ++i) {
-    if (control.stop()) return {};
-    const RuleKind& kind = rule_family().entry(i);
-    if (!kind.surveyed.empty()) continue;  // not a planted fault
-    const auto law = distribution_under(kind, setup, gamma, static_cast<std::size_t>(tokens));
-    if (law && distribution_distance(*law, *target) < same) unseen.push_back(kind.name);
+std::vector<std::string> unseen(std::span<const CandidateLaw> laws) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < laws.size(); ++i) {
+    const bool alike = distribution_distance(laws[i].distribution, laws[0].distribution) < same;
+    if (alike) names.push_back(laws[i].name);
   }
-  return unseen;
+  return names;
 }
 
 std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, const CheckSection& settings,
                                                 std::span<const Token> samples, const Control& control) {
   auto result = test_samples(setup, settings, samples, control);
-  if (result && result->different) {
-    result->diagnosis = diagnose(setup, gamma, settings.tokens, samples, control);
-  } else if (result) {
-    result->unseen_faults = unseen_faults(setup, gamma, settings.tokens, control);
+  if (!result) return result;
+  const std::vector<CandidateLaw> laws =
+      candidate_laws(setup, gamma, settings.tokens,
+                     result->different ? Candidates::all : Candidates::planted_faults, control);
+  if (result->different) {
+    result->diagnosis = diagnose(laws, setup.target.vocab(), settings.tokens, samples);
+  } else {
+    result->unseen_faults = unseen(laws);
   }
   return result;
 }

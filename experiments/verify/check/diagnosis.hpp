@@ -1,11 +1,13 @@
 // Finds the rule or planted fault (a deliberate mistake) that most likely emitted given sequences.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/exact/round_distribution.hpp"
 #include "core/token.hpp"
 #include "experiments/base/page/table.hpp"
 #include "experiments/verify/check/equality_test.hpp"
@@ -13,18 +15,30 @@
 
 namespace speclab {
 
-/// Computes the samples' likelihood under the target and under every rule and planted fault that can be
-/// enumerated with this pair and gamma. Returns the fits, those with the fewest impossible sequences first,
-/// then by likelihood. Rules that give each sequence the same probability form one entry, named after the
-/// first (lossless rules: after the target), which lists the others. Returns nothing if the target's
-/// distribution cannot be computed, or if `control` ended it early.
-std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
-                                    const Control& control);
+/// A law of the first tokens, which the samples may have.
+struct CandidateLaw {
+  std::string name;  ///< of the rule or planted fault
+  bool lossless = false;
+  SequenceDistribution<double> distribution;
+};
 
-/// Returns the planted faults that can be enumerated and emit the target's distribution with this pair and
-/// gamma, so that no sample of these tokens can show them. Returns nothing if the target's distribution
-/// cannot be computed, or if `control` ended it early.
-std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens, const Control& control);
+/// Selects the candidates besides the target.
+enum class Candidates : std::uint8_t { all, planted_faults };
+
+/// Returns the target's law, named "target", and then those of the rules and planted faults that can be
+/// enumerated with this pair and gamma. Returns nothing if the target's law cannot be computed, or if
+/// `control` ended it early.
+std::vector<CandidateLaw> candidate_laws(const Setup& setup, int gamma, int tokens, Candidates candidates,
+                                         const Control& control);
+
+/// Computes the samples' likelihood under each law. Returns the fits, those with the fewest impossible
+/// sequences first, then by likelihood. Laws that give each sequence the same probability form one entry,
+/// named after the first (lossless rules: after the target), which lists the others.
+std::vector<LikelihoodFit> diagnose(std::span<const CandidateLaw> laws, std::int32_t vocab, int tokens,
+                                    std::span<const Token> samples);
+
+/// Returns the candidates that emit the target's law, so that no sample of these tokens can show them.
+std::vector<std::string> unseen(std::span<const CandidateLaw> laws);
 
 /// Runs test_samples. If the sequences differ, adds their diagnosis; else the planted faults that they could
 /// not have shown. Returns nothing if `control` ended it early.

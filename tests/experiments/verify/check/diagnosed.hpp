@@ -38,9 +38,16 @@ inline std::vector<Token> diagnosed_samples(const Setup& setup) {
                                diagnosed_length, Control{});
 }
 
+/// Returns the candidates for the pair, which are the same for every rule and seed.
+inline const std::vector<CandidateLaw>& diagnosed_laws() {
+  static const std::vector<CandidateLaw> laws =
+      candidate_laws(diagnosed_setup("token"), diagnosed_gamma, diagnosed_length, Candidates::all, Control{});
+  return laws;
+}
+
 inline std::vector<LikelihoodFit> diagnosis_of(const std::string& rule, int seed = 23) {
   const Setup setup = diagnosed_setup(rule, seed);
-  return diagnose(setup, diagnosed_gamma, diagnosed_length, diagnosed_samples(setup), Control{});
+  return diagnose(diagnosed_laws(), setup.target.vocab(), diagnosed_length, diagnosed_samples(setup));
 }
 
 inline bool names(const LikelihoodFit& fit, const std::string& rule) {

@@ -78,16 +78,19 @@ TEST_CASE("sequences of lossless rules are the target's") {
 }
 
 TEST_CASE("faults that a pair cannot show are told, and this pair shows all") {
-  CHECK(unseen_faults(diagnosed_setup("token"), drafted, length, Control{}).empty());
+  const auto faults_for = [](int gamma) {
+    return candidate_laws(diagnosed_setup("token"), gamma, length, Candidates::planted_faults, Control{});
+  };
+  CHECK(faults_for(drafted).size() > 30);
+  CHECK(unseen(faults_for(drafted)).empty());
   // With one drafted token there are no two positions whose draws could be equal.
-  const std::vector<std::string> unseen = unseen_faults(diagnosed_setup("token"), 1, length, Control{});
-  CHECK(std::count(unseen.begin(), unseen.end(), "fault-repeated-uniform") == 1);
-  CHECK(std::count(unseen.begin(), unseen.end(), "fault-reused-gumbel") == 0);
-  CHECK(std::count(unseen.begin(), unseen.end(), "fault-accept-all") == 0);
+  const std::vector<std::string> names = unseen(faults_for(1));
+  CHECK(std::count(names.begin(), names.end(), "fault-repeated-uniform") == 1);
+  CHECK(std::count(names.begin(), names.end(), "fault-reused-gumbel") == 0);
+  CHECK(std::count(names.begin(), names.end(), "fault-accept-all") == 0);
 }
 
 TEST_CASE("without an exact distribution there is no diagnosis") {
   const Setup setup = diagnosed_setup("token");
-  CHECK(diagnose(setup, drafted, 12, std::vector<Token>(12), Control{}).empty());
-  CHECK(unseen_faults(setup, drafted, 12, Control{}).empty());
+  CHECK(candidate_laws(setup, drafted, 12, Candidates::all, Control{}).empty());
 }
