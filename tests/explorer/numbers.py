@@ -16,7 +16,7 @@ import tempfile
 from build import built_page, skip
 
 speclab, source, folder = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-settings = int(sys.argv[4]) if len(sys.argv) > 4 else 200
+settings = int(sys.argv[4]) if len(sys.argv) > 4 else 60
 page = built_page(source, folder)
 if shutil.which("node") is None:
     skip("node is missing (scripts/setup.sh explorer)")

@@ -15,8 +15,8 @@ SOURCE = pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).pa
 BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/speclab"))
 
 CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.json")])
-# These take a second or more, three times; faster configs of the same experiments remain.
-SLOW = {"draft_sampling", "figure1", "figure2", "figure4", "figure-neural", "exact_austen_bigram", "sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "rules_lossy", "schedules_austen", "table5", "table3", "austen_words"}
+# These take less than a second; the others run with "-m slow".
+QUICK = {"first", "check_token", "exact_markov", "sweep_formula", "audit_pair", "figure3", "figure5", "table5-factors"}
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ needs_program = pytest.mark.skipif(not os.path.exists(BINARY), reason=f"no progr
 
 def cases():
     for path in CONFIGS:
-        marks = [pytest.mark.slow] if path.stem in SLOW else []
+        marks = [] if path.stem in QUICK else [pytest.mark.slow]
         yield pytest.param(path, id=path.stem, marks=marks)
 
 
@@ -53,7 +53,7 @@ def test_same_bytes_as_the_program(path, tmp_path):
     assert code == 0, error
     wanted = (tmp_path / "result.json").read_bytes()
     assert speclab.run(path).to_json() == wanted
-    if path.stem not in SLOW:
+    if path.stem in QUICK:
         as_dict = speclab.run(json.loads(path.read_text()))
         assert as_dict.to_json() == wanted
         assert as_dict.to_csv() == (tmp_path / "results.csv").read_text()

@@ -501,6 +501,11 @@ def test_openvino(environments):
     installed("openvino_genai")
     result = audited("openvino", environments=environments, sequences=600, long=20)
     assert [one.verdict for one in result.settings] == ["equal", "different"]  # results/engines/openvino.md
+
+
+@pytest.mark.slow
+def test_lookup_of_openvino(environments):
+    installed("openvino_genai")
     assert {one.verdict for one in audited("openvino", "lookup, repeated prompt, temperature", environments=environments, sequences=600, long=20).settings} == {"equal"}
     plain, lookup = audited("openvino", "lookup, repeated prompt, request, presence", environments=environments, sequences=600).settings
     assert plain.verdict == lookup.verdict == "different" and lookup.plain_p > 1e-6  # its presence penalty rewards a token

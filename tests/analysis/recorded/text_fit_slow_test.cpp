@@ -34,7 +34,7 @@ Rates rates(double noise, double temperature, std::uint64_t recordings, std::siz
 
 }  // namespace
 
-TEST_CASE("texts drawn from their columns fit, whatever the draft") {
+TEST_CASE("long: texts drawn from their columns fit, whatever the draft") {
   // Null: the text is drawn from the recorded target. 4,500 tests give a false alarm once in 10,000 each:
   // more than 4 err with probability 1e-4 (Poisson, mean .45).
   int errors = 0;

@@ -209,7 +209,8 @@ TEST_CASE("every interval of independent rounds has a width, and none is wider t
   }
 }
 
-TEST_CASE("dependent rounds, whole trials as batches: covered as said, however slowly a sequence forgets") {
+TEST_CASE(
+    "long: dependent rounds, whole trials as batches: covered as said, however slowly a sequence forgets") {
   for (const double change : {0.1, 0.025, 0.0}) {
     CAPTURE(change);
     const Chain chain{{0.9, 0.5}, change};
@@ -225,7 +226,7 @@ TEST_CASE("dependent rounds, hardly any rejected: batches that are mostly alike 
   check_covers(coverage({{0.9999, 0.999}, 0.025}, 8, 50, false, of_batches), Side::conservative);
 }
 
-TEST_CASE("one sequence of dependent rounds: no interval, for stretches of it cover far too seldom") {
+TEST_CASE("long: one sequence of dependent rounds: no interval, for stretches of it cover far too seldom") {
   for (const std::uint32_t length : {100U, 1000U}) {
     CAPTURE(length);
     const Chain chain{{0.9, 0.5}, 0.025};

@@ -177,7 +177,7 @@ TEST_CASE("three rounds in each of 64 sequences, most of them alike") {
   CHECK(covered(sudden, 64, 3, by_mean_of_ratios).at("memory_accesses") < min_share);
 }
 
-TEST_CASE("a state that few of the sequences come to, or none") {
+TEST_CASE("long: a state that few of the sequences come to, or none") {
   check_all_cover(seldom, 16, 20);
   check_all_cover(seldom, 8, 50);
   check_all_cover(seldom, 64, 20);

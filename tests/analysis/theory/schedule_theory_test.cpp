@@ -141,9 +141,9 @@ TEST_CASE("a hierarchy whose second level is never accepted drafts a token a rou
 }
 
 TEST_CASE("DSI with as many servers as it asks for") {
-  for (const double alpha : {0.3, 0.8, 0.95}) {
+  for (const double alpha : {0.3, 0.95}) {
     for (const double c : {0.05, 0.3, 1.0}) {
-      for (const std::uint64_t lookahead : {1, 3, 10}) {
+      for (const std::uint64_t lookahead : {1, 10}) {
         CAPTURE(alpha);
         CAPTURE(c);
         CAPTURE(lookahead);
@@ -167,9 +167,9 @@ TEST_CASE("DSI with as many servers as it asks for") {
 }
 
 TEST_CASE("DSI with too few servers") {
-  for (const double alpha : {0.3, 0.8, 0.95}) {
+  for (const double alpha : {0.3, 0.95}) {
     for (const double c : {0.05, 0.3}) {
-      for (const int servers : {1, 2, 3}) {
+      for (const int servers : {1, 3}) {
         for (const std::uint64_t lookahead : {1, 4}) {
           CAPTURE(alpha);
           CAPTURE(c);

@@ -83,7 +83,7 @@ TEST_CASE("200 seeds reach their half-width, with the coverage that they state")
   CHECK(missed <= 33);
 }
 
-TEST_CASE("intervals of all looks hold together, and those of one look do not") {
+TEST_CASE("long: intervals of all looks hold together, and those of one look do not") {
   constexpr int seeds = 1000;
   constexpr int looks = 8;
   // Null: any look excludes the truth with probability at most 5%. P[Binomial(1000, 0.05) > 94] < 1e-9.

@@ -23,7 +23,7 @@ using namespace speclab;
 
 namespace {
 
-constexpr std::uint64_t random_batches = 150;
+constexpr std::uint64_t random_batches = 60;
 
 std::string races_of(const simt::RaceDetector& detector) {
   std::string text;

@@ -59,7 +59,7 @@ double accepted_of_rest(TreeLogits& logits, std::int32_t request) {
 
 TEST_CASE("a refused sibling that had nearly all of the draft leaves the law of the others") {
   for (const Drafting how : {Drafting::without_replacement, Drafting::traversed}) {
-    for (const float rest : {-46.0F, -37.0F, -33.0F, -14.0F, -4.0F}) {
+    for (const float rest : {-46.0F, -33.0F, -4.0F}) {
       for (const std::int32_t vocab : {30, 9001}) {
         const bool traversed = how == Drafting::traversed;
         const bool compared = !traversed && rest <= -33 && vocab == 30;
@@ -102,7 +102,7 @@ TEST_CASE("a refused sibling that had nearly all of the draft leaves the law of 
 
 TEST_CASE("what is left of both rows is alike: the second sibling is always accepted") {
   for (const Drafting how : {Drafting::without_replacement, Drafting::traversed}) {
-    for (const float rest : {-46.0F, -37.0F, -33.0F}) {
+    for (const float rest : {-46.0F, -33.0F}) {
       CAPTURE(how == Drafting::traversed);
       CAPTURE(rest);
       TreeLogits logits({.requests = 60, .vocab = 30, .spread = 1}, {-1, -1}, how, 318);

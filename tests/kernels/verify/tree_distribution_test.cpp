@@ -249,5 +249,5 @@ TEST_CASE("two tokens after verification of trees have the target's law, and tho
   };
   check(Drafting::without_replacement, 1500, static_cast<const StaleSiblings*>(nullptr));
   check(Drafting::traversed, 1500, static_cast<const StaleReach*>(nullptr));
-  check(Drafting::independent, 1500, static_cast<const void*>(nullptr));
+  check(Drafting::independent, 500, static_cast<const void*>(nullptr));
 }

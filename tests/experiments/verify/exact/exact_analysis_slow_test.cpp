@@ -56,7 +56,7 @@ TEST_CASE("the Markov config: the exact values lie in every simulated interval, 
   CHECK(*one.iid_error_percent->tokens_per_target_step > 10);
 }
 
-TEST_CASE("two bigrams of real text: exact and simulated tokens agree within 0.2%") {
+TEST_CASE("long: two bigrams of real text: exact and simulated tokens agree within 0.2%") {
   // Null: as above. 64 x 14,000 rounds have a standard error of 0.06% of E[N], so that a right value is
   // within 0.2% with probability 0.999 (and, since the seed is fixed, always or never); Eq. 1, off by 1.6%,
   // is refused.
