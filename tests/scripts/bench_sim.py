@@ -1,4 +1,4 @@
-"""Tests scripts/bench_sim.py: a program that does everything eight times takes several times as long, and mistakes are refused.
+"""Tests scripts/bench_sim.py: a program that does everything five times takes longer, and mistakes are refused.
 
 usage: bench_sim.py SPECLAB SOURCE
 """
@@ -18,14 +18,14 @@ def bench(*words):
 
 with tempfile.TemporaryDirectory() as name:
     often = pathlib.Path(name, "often")
-    often.write_text(f'#!/bin/sh\nfor i in 1 2 3 4 5 6 7; do "{speclab}" "$@" >/dev/null; done\n"{speclab}" "$@"\n')
+    often.write_text(f'#!/bin/sh\nfor i in 1 2 3 4; do "{speclab}" "$@" >/dev/null; done\n"{speclab}" "$@"\n')
     often.chmod(0o755)
-    done = bench("--only", "V = 256, token: plain", "--program", speclab, "--program", often)
+    done = bench("--repetitions", 3, "--only", "V = 256, token: plain", "--program", speclab, "--program", often)
     assert done.returncode == 0, done.stderr
     first, second = ([float(word) for word in line.split(": plain")[1].split()] for line in done.stdout.splitlines()[1:])
     assert first[0] > 0 and first[3] == 1, first
-    # The bound is a factor of 8 that other work on the machine may make a quarter of it.
-    assert second[3] > 2, second
+    # The factor is 5; other work on the machine may make it smaller.
+    assert second[3] > 1.5, second
     # What is printed as a ratio is the ratio of what is printed, to the four digits that are printed.
     assert abs(second[3] - second[0] / first[0]) < 0.002 * second[3], (first, second)
     assert bench("--only", "V = 256, token", "--program", "/bin/false").returncode != 0
