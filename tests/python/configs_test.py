@@ -16,7 +16,7 @@ BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/specla
 
 CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.json")])
 # These take less than a second; the others run with "-m slow".
-QUICK = {"first", "check_token", "exact_markov", "sweep_formula", "audit_pair", "figure3", "figure5", "table5-factors"}
+QUICK = {"first", "check_token", "exact_markov", "sweep_formula", "figure5", "table5-factors"}
 
 
 @pytest.fixture(autouse=True)

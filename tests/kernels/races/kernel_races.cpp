@@ -131,26 +131,26 @@ struct Case {
 
 const std::vector<Case> cases = {
     {"fused", [] { run_chain(KernelRule::token, 1.5); }, {}, {}, true},
-    {"fused, all accepted", [] { run_chain(KernelRule::token, 0); }, {}, {}, true},
     // The barrier before blocks are counted matters if the choice takes the last tile that a block weighed.
     {"block", [] { run_chain(KernelRule::block, 1.5); }, {6}, {}, true},
     // The last barrier of a cluster matters for rows whose cut-off is found without bins.
     {"cut-offs", [] { run_cutoffs(3, 0.9F); }, {}, {10}, true},
-    {"cut-offs, flat", [] { run_cutoffs(1e-3, 0.9F); }, {}, {12}, true},
-    {"cut-offs by min-p", [] { run_cutoffs(3, 1); }, {}, {}, true},
     {"cluster", [] { run_rows(Implementation::cluster, eleven_tiles); }, {}, {}, false},
     {"baseline", [] { run_rows(Implementation::baseline, three_tiles); }, {}, {}, false},
     {"Wagner exact", [] { run_rows(Implementation::wagner_exact, three_tiles); }, {}, {}, false},
     {"Wagner sigmoid", [] { run_rows(Implementation::wagner_sigmoid, three_tiles); }, {}, {}, false},
-    // The ninth barrier orders nothing if every row has all its probability on one id.
-    {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {8}, {}, false},
     // The spare barrier comes after a node's last pass.
     {"benchmark", run_benchmark, {3}, {}, false},
     {"simulation", run_simulation, {}, {}, false},
 };
-const std::vector<Case> tree_cases = {
+const std::vector<Case> long_cases = {
     {"walk", [] { run_tree(Drafting::without_replacement, 1); }, {}, {}, false},
     {"traversal", [] { run_tree(Drafting::traversed, 1); }, {}, {}, false},
+    {"fused, all accepted", [] { run_chain(KernelRule::token, 0); }, {}, {}, true},
+    {"cut-offs, flat", [] { run_cutoffs(1e-3, 0.9F); }, {}, {12}, true},
+    {"cut-offs by min-p", [] { run_cutoffs(3, 1); }, {}, {}, true},
+    // The ninth barrier orders nothing if every row has all its probability on one id.
+    {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {8}, {}, false},
 };
 
 }  // namespace
@@ -235,5 +235,5 @@ void check_needs(const std::vector<Case>& some) {
 
 TEST_CASE("chosen batches, and what each kernel has need of") { check_needs(cases); }
 
-// This takes twenty seconds, so it is in the long suite.
-TEST_CASE("long: chosen batches of trees, and what their kernels have need of") { check_needs(tree_cases); }
+// This takes half a minute, so it is in the long suite.
+TEST_CASE("long: more batches, and what their kernels have need of") { check_needs(long_cases); }
