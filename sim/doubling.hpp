@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <utility>
 
 #include "sim/sequence_decode.hpp"
 #include "sim/simulation_size.hpp"

@@ -1,6 +1,5 @@
 #include "sim/sequence_decode.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>

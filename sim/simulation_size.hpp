@@ -27,7 +27,6 @@ struct BatchSpan {
   std::uint32_t last = std::numeric_limits<std::uint32_t>::max();
 
   bool contains(std::uint32_t batch) const { return first <= batch && batch < last; }
-  auto operator<=>(const BatchSpan&) const = default;
 };
 
 struct SimulationSize {

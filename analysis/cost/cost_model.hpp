@@ -152,11 +152,6 @@ struct BatchRange {
   int last = 1;
   int gamma = 0;
   double min_speedup = 1;  ///< smallest speedup over the range, at `gamma`
-
-  /// Returns whether both are the same row of a table, whatever their speedups.
-  bool same_row(const BatchRange& other) const {
-    return first == other.first && last == other.last && gamma == other.gamma;
-  }
 };
 
 /// Returns the best gamma for every batch from `first` to `most`; neighbours with the same choice form one

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,7 +18,6 @@
 #include <stdexcept>
 #include <type_traits>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analysis/exact/enumerable_rule.hpp"

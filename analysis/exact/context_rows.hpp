@@ -3,7 +3,6 @@
 // rows made from them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>

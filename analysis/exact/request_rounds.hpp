@@ -5,12 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "analysis/exact/losslessness.hpp"

@@ -1,6 +1,5 @@
 #include "analysis/recorded/recording.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

@@ -7,8 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "analysis/statistics/intervals.hpp"
-
 namespace speclab {
 
 namespace {

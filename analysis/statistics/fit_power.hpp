@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
 

@@ -6,9 +6,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cassert>
 #include <cmath>
-#include <cstddef>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <utility>
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <map>
-#include <utility>
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/multiple_tests.hpp"

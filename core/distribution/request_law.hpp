@@ -9,7 +9,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/distribution/request_options.hpp"

@@ -3,7 +3,6 @@
 // draws its residual as a mixture.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,6 @@
 // run the same step.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/distribution/row.hpp"

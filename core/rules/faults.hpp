@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"

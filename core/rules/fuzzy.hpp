@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 
 #include "core/distribution/number.hpp"
 #include "core/rules/token.hpp"

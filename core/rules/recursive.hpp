@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "core/distribution/owned_row.hpp"
 #include "core/random/random_source.hpp"

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "core/distribution/owned_row.hpp"
 #include "core/random/random_source.hpp"

@@ -6,7 +6,7 @@
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/machine.hpp"
-#include "experiments/catalog/models/built_model.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/load_config.hpp"
 #include "experiments/run/model_file.hpp"
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/stop.hpp"
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/command/out_folder.hpp"
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/markup.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/csv_reader.hpp"
@@ -15,7 +18,6 @@
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/shell_word.hpp"
-#include "experiments/cli/papers.hpp"
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/folder_lock.hpp"
@@ -31,6 +33,41 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* usual_paper = "leviathan";
+
+/// A paper, as one file of configs/papers describes it.
+struct Paper {
+  std::string name;                   ///< the file's
+  std::string citation;               ///< the subtitle of its page
+  std::string folder;                 ///< of its configs, one for each section of the page
+  std::vector<std::string> sections;  ///< names of the configs in the order of the paper
+};
+
+/// Returns the names of all papers, sorted.
+std::vector<std::string> paper_names() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(data_file("configs/papers"), error)) {
+    if (file.path().extension() == ".json") names.push_back(file.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Reads a paper. Throws UsageError for an unknown name, and ConfigError for a file that is no paper.
+Paper read_paper(const std::string& name) {
+  const std::vector<std::string> names = paper_names();
+  if (std::ranges::find(names, name) == names.end())
+    throw UsageError("--paper: unknown \"{}\"{}", name, suggestion(name, names));
+  static const auto type = object<Paper>(
+      "paper", "A paper of speclab reproduce.",
+      {required(field("citation", &Paper::citation, text(), "The subtitle of the page.")),
+       required(field("folder", &Paper::folder, text(), "The folder of its configs.")),
+       field("sections", &Paper::sections, list(text()), "The names of the configs in the paper's order.")});
+  const fs::path file = data_file("configs/papers") / (name + ".json");
+  Paper paper = in_file(file.string(), [&] { return read(type, parse_json(read_text(file)), ""); });
+  paper.name = name;
+  return paper;
+}
 
 /// Returns the configs of --configs or of the paper's own folder, in the order of the paper; those that it
 /// does not name follow by name.

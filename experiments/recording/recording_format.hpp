@@ -1,9 +1,7 @@
 // Declares a format of recordings. Each has its own file in formats/ and a line in all_formats.cpp.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,9 +20,9 @@ struct RecordingFormat {
   const char* name;
   const char* sentence;
   /// Returns why the file is not in this format ("does not begin with ..."); empty if it is.
-  std::string (*why_not)(const RecordingSource& source);
+  std::function<std::string(const RecordingSource& source)> why_not;
   /// Reads a file. Throws UsageError, with file, line or path, value and remedy, if it is inconsistent.
-  RecordingPart (*read)(const RecordingSource& source);
+  std::function<RecordingPart(const RecordingSource& source)> read;
   /// Returns the drafters with a column each, among which the source must choose; empty for one unnamed
   /// draft. Null for formats of one draft.
   std::vector<std::string> (*drafters)(const RecordingSource& source) = nullptr;

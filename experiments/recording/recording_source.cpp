@@ -6,7 +6,6 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
-#include "experiments/base/support/text_files.hpp"
 #include "experiments/recording/json_document.hpp"
 
 namespace speclab {

@@ -3,12 +3,10 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "experiments/base/format/json.hpp"
 #include "experiments/base/support/mapped_file.hpp"
 #include "experiments/base/support/text_files.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/log_probability.hpp"
 

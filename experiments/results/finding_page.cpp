@@ -1,7 +1,5 @@
 #include "experiments/results/finding_page.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "experiments/base/command/out_folder.hpp"

@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>

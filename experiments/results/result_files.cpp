@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"

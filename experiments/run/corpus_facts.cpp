@@ -11,8 +11,6 @@
 
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/support/data_files.hpp"
-#include "experiments/catalog/models/built_model.hpp"
-#include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config.hpp"

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "kernels/simulate/simulate.hpp"
-#include "sim/fast/fast_pair.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/fast/length_tally.hpp"
 

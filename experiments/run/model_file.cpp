@@ -4,7 +4,6 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/atomic_file.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/models/arpa.hpp"

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 
 namespace speclab {

@@ -13,7 +13,6 @@
 
 #include "experiments/config/cells.hpp"
 #include "experiments/config/experiment.hpp"
-#include "experiments/run/backend.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <iterator>
 
 #include "core/rules/token.hpp"

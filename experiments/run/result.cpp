@@ -15,8 +15,6 @@
 
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/json_io.hpp"
-#include "experiments/base/format/result_fields.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 

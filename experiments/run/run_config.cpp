@@ -9,7 +9,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/version.hpp"
 #include "experiments/config/cell_spec.hpp"
-#include "experiments/config/cells.hpp"
 #include "experiments/run/jobs.hpp"
 #include "sim/error.hpp"
 

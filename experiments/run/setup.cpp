@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "core/random/philox.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "sim/error.hpp"

@@ -1,4 +1,5 @@
 // Lists every experiment, one line each.
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/config/experiment.hpp"
 
 // clang-format off
@@ -29,5 +30,7 @@ std::vector<const Experiment*>& experiments() {
   static std::vector<const Experiment*> all{SPECLAB_EXPERIMENTS(SPECLAB_LIST_EXPERIMENT)};
   return all;
 }
+
+const Experiment* find_experiment(const std::string& name) { return find_named(experiments(), name); }
 
 }  // namespace speclab

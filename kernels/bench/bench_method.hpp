@@ -1,7 +1,6 @@
 // Puts all measured methods, for chains and for trees, behind one interface.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -2,7 +2,6 @@
 // a GPU.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/page/cells.hpp"

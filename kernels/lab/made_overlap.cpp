@@ -1,6 +1,5 @@
 #include "kernels/lab/made_overlap.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

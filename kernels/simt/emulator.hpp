@@ -2,7 +2,6 @@
 // the other. Host only.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>

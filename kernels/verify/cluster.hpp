@@ -9,7 +9,6 @@
 // are many requests to hide them. Tiles, orders of merging and all bits of the result are those of fused.hpp.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "kernels/verify/fused.hpp"

@@ -6,7 +6,6 @@
 //     run(executor, batch, workspace)          runs it on any executor
 #pragma once
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 

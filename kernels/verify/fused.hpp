@@ -14,7 +14,6 @@
 // starts while `Statistics` ends (programmatic dependent launch), and nothing waits for the host.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 

@@ -2,7 +2,6 @@
 // bytes that moving them takes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 

@@ -7,7 +7,6 @@
 // compared with, or the sums by which the next token is drawn.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/rules/sibling_residual.hpp"

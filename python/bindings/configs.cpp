@@ -8,7 +8,6 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <utility>
 
 #include "experiments/base/command/out_folder.hpp"

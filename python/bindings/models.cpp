@@ -9,7 +9,6 @@
 
 #include "analysis/exact/context_rows.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/python_model.hpp"

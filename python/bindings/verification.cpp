@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/table.hpp"
 #include "experiments/base/page/text_width.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/plan_words.hpp"

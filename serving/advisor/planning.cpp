@@ -10,7 +10,6 @@
 
 #include "analysis/statistics/mean_accepted.hpp"
 #include "serving/advisor/memory_fit.hpp"
-#include "serving/advisor/server_settings.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,6 @@
 // Plans gamma from a recording (`speclab plan recording`).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

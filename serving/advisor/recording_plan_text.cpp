@@ -6,7 +6,6 @@
 
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/table.hpp"
-#include "experiments/base/page/text_width.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/plan_words.hpp"

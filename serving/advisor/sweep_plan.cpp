@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "analysis/cost/speedup_curve.hpp"
-#include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "serving/advisor/sweep_table.hpp"
 

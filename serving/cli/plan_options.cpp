@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "serving/advisor/plan_text.hpp"
-#include "serving/cli/plan_way.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,6 @@
 // The work of one step of an engine, from which its time follows.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 namespace speclab {

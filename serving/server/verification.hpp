@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "serving/server/acceptance_law.hpp"
 #include "serving/server/confidence.hpp"

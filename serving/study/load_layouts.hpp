@@ -1,7 +1,6 @@
 // Full servers: what limits a policy, which rates to simulate, and which layout of the devices serves most.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "serving/study/load_plan.hpp"

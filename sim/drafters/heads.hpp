@@ -2,7 +2,6 @@
 // parallel decoding; Cai et al. 2024, Medusa).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
-#include <variant>
 
 #include "sim/fast/ngram_pair_decoder.hpp"
 #include "sim/fast/ngram_table.hpp"

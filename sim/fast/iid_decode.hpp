@@ -3,7 +3,6 @@
 // 2023, section 3.1).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "sim/control.hpp"

@@ -1,7 +1,6 @@
 #include "sim/fast/likely_tokens.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "core/stop.hpp"

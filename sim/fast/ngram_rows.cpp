@@ -1,13 +1,10 @@
 #include "sim/fast/ngram_rows.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <vector>
 
 #include "core/random/block_random_source.hpp"
 #include "core/round/verify.hpp"
-#include "core/stop.hpp"
 #include "sim/models/packed_ngram.hpp"
 #include "sim/quality_sums.hpp"
 

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "core/random/philox.hpp"

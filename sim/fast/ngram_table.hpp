@@ -20,7 +20,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "core/random/alias.hpp"
 #include "core/random/bernoulli_bits.hpp"

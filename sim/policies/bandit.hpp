@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sim/policies/policy.hpp"
-#include "sim/policies/round_times.hpp"
 
 namespace speclab {
 

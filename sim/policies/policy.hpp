@@ -4,8 +4,10 @@
 // (tests/analysis/exact/policies_lossless_test).
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <vector>
 
 #include "core/round/round.hpp"
 
@@ -45,6 +47,17 @@ inline Round foreseen_round(Round round, std::int32_t runs_of_accepted) {
   round.draft_runs = runs_of_accepted;
   return round;
 }
+
+/// The time of a round by the number of drafted tokens, for policies that weigh gain against cost.
+/// times[k] is the time of a round with k drafted tokens, drafting and verification, in target runs without
+/// drafts; at least one entry, all > 0. Larger k use the last entry.
+struct RoundTimes {
+  std::vector<double> times;
+
+  double operator()(std::int32_t drafted) const {
+    return times[std::min(static_cast<std::size_t>(drafted), times.size() - 1)];
+  }
+};
 
 /// Base of policies without memory.
 struct Forgetful {

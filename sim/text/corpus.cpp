@@ -11,7 +11,6 @@
 #include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/text/subword.hpp"
-#include "sim/text/text_file.hpp"
 #include "sim/text/utf8.hpp"
 
 namespace speclab {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "sim/error.hpp"
 #include "sim/text/utf8.hpp"
@@ -11,7 +10,6 @@
 #ifdef SPECLAB_HAS_LLAMA
 #include <array>
 #include <charconv>
-#include <climits>
 #include <fstream>
 #include <mutex>
 

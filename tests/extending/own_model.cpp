@@ -1,5 +1,5 @@
 // A model: two tokens share most of the probability.
-#include "experiments/catalog/models/built_model.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/extending/own_kinds.hpp"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"

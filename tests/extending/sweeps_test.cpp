@@ -11,7 +11,6 @@
 #include "core/rules/lenience.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/catalog/drafters/made_drafter.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"

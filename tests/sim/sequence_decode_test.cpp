@@ -22,7 +22,6 @@
 #include "sim/policies/goodput.hpp"
 #include "sim/policies/heuristic.hpp"
 #include "sim/policies/specdec_pp.hpp"
-#include "sim/policies/upper_bound.hpp"
 #include "sim/text/text_target.hpp"
 #include "tests/bounds.hpp"
 #include "tests/sim/random_tokens.hpp"

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/page/page.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/data_files.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/printable.hpp"

@@ -2,10 +2,8 @@
 // defaults, the JSON schema, `speclab list` and the reference page.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "experiments/base/format/json.hpp"

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/base/page/table.hpp"
-
 namespace speclab {
 
 std::string number_text(double value) {

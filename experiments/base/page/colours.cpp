@@ -1,9 +1,7 @@
 #include "experiments/base/page/colours.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <string>
 
 namespace speclab {
 

@@ -4,7 +4,6 @@
 #include <zip.h>
 
 #include <algorithm>
-#include <cstring>
 #include <regex>
 #include <stdexcept>
 

@@ -1,28 +1,180 @@
-// Lists every drafter, one line each, and defines what drafters share.
+// Describes every drafter, lists them in the order of `speclab list`, and defines what drafters share.
 #include <fmt/format.h>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/drafters/made_drafter.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
+#include "sim/drafters/aligned_copy.hpp"
+#include "sim/drafters/heads.hpp"
+#include "sim/drafters/hierarchical.hpp"
+#include "sim/drafters/lookahead.hpp"
+#include "sim/drafters/lookup.hpp"
+#include "sim/drafters/model_drafter.hpp"
+#include "sim/drafters/suffix_drafter.hpp"
 #include "sim/error.hpp"
-
-// clang-format off
-#define SPECLAB_DRAFTERS(ENTRY) \
-  ENTRY(model)                  \
-  ENTRY(lookup)                 \
-  ENTRY(suffix)                 \
-  ENTRY(lookahead)              \
-  ENTRY(heads)                  \
-  ENTRY(aligned_copy)           \
-  ENTRY(hierarchical)
-// clang-format on
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_DRAFTER(name) DrafterKind name##_drafter();
-SPECLAB_DRAFTERS(SPECLAB_DECLARE_DRAFTER)
+namespace {
+
+DrafterKind model_drafter() {
+  struct P {
+    ModelConfig model;
+  };
+  return kind_entry<DrafterKind, P>(
+      "model", "A model, run once for each token.",
+      {required(field("model", &P::model, kind_of(model_family()),
+                      "The model; \"base\": \"target\" in a mixture is the task's target."))},
+      [](const P& own, const std::string&, const DrafterRequest& request) -> MadeDrafter {
+        DraftModel built = make_draft_model(own.model, request);
+        if (!built.model) return {std::nullopt, built.unsupported_reason};
+        return {ModelDrafter<Model>(*std::move(built.model))};
+      });
+}
+
+DrafterKind lookup_drafter() {
+  using P = LookupOptions;
+  return kind_entry<DrafterKind, P>(
+      "lookup",
+      "Prompt lookup: copies the tokens after the longest earlier match of the context's end. One run per round.",
+      {integer_field("min_match", &P::min_match, 1, 64, "Shortest match."),
+       integer_field("max_match", &P::max_match, 1, 64, "Longest match."),
+       integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
+       field("occurrence", &P::occurrence,
+             choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
+             "Match to continue if several have the same length.")},
+      [](const P& own, const std::string& path, const DrafterRequest& request) {
+        check_matches(own.min_match, own.max_match, path);
+        return MadeDrafter{LookupDrafter(request.text.vocabulary.size(), own)};
+      });
+}
+
+DrafterKind suffix_drafter() {
+  /// The parameters in a config; their defaults differ from those of SuffixOptions.
+  struct P : SuffixOptions {
+    P() {
+      length = 10;
+      factor = 2;
+    }
+  };
+  return kind_entry<DrafterKind, P>(
+      "suffix",
+      "Suffix automaton of prompt and generated text: the most frequent continuation of the longest match. One run per round.",
+      {integer_field<P>("min_match", &P::min_match, 1, 64, "Shortest match."),
+       integer_field<P>("max_match", &P::max_match, 1, 4096, "Longer matches are cut."),
+       integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
+       field<P>("factor", &P::factor, number(0, 64), "Most drafted tokens per matched token."),
+       field<P>("min_probability", &P::min_probability, number(0, 1),
+                "Smallest estimated joint probability of the drafted tokens."),
+       field<P>("spread", &P::spread, boolean(),
+                "Draw tokens from the estimated distribution instead of taking the most probable.")},
+      [](const P& own, const std::string& path, const DrafterRequest& request) {
+        check_matches(own.min_match, own.max_match, path);
+        return MadeDrafter{SuffixDrafter(request.text.vocabulary.size(), own)};
+      });
+}
+
+DrafterKind lookahead_drafter() {
+  struct P {
+    std::int32_t window = 8;
+    std::int32_t ngram = 4;
+    std::int32_t candidates = 15;
+  };
+  return kind_entry<DrafterKind, P>(
+      "lookahead",
+      "Jacobi iteration of the target over a window of guesses; its n-grams are drafts. One run per round.",
+      {integer_field("window", &P::window, 1, 64, "Columns of guesses."),
+       integer_field("ngram", &P::ngram, 2, 16, "Tokens of an n-gram."),
+       integer_field("candidates", &P::candidates, 1, 1024, "N-grams kept for each first token.")},
+      [](const P& own, const std::string&, const DrafterRequest& request) -> MadeDrafter {
+        if (request.target == nullptr)
+          return {std::nullopt, "needs a target that can be asked about guesses"};
+        return {LookaheadDrafter<Model>(
+            *request.target,
+            {.window = own.window, .ngram = own.ngram, .candidates = own.candidates, .seed = request.seed})};
+      });
+}
+
+DrafterKind heads_drafter() {
+  struct P {
+    std::int32_t heads = 4;
+    std::int32_t first_order = 2;
+    double temperature = 1;
+  };
+  return kind_entry<DrafterKind, P>(
+      "heads",
+      "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the others. One run per round.",
+      {integer_field("heads", &P::heads, 1, 16, "Most tokens drafted in a round."),
+       integer_field("first_order", &P::first_order, 1, 5, "Order of the first head's n-gram."),
+       field("temperature", &P::temperature, number(0, 100),
+             "Temperature of every head; 0 is the argmax of blockwise parallel decoding.")},
+      [](const P& own, const std::string&, const DrafterRequest& request) {
+        return MadeDrafter{fit_heads(request.text.tokens, request.text.vocabulary.size(), own.heads,
+                                     own.first_order, {.temperature = own.temperature})};
+      });
+}
+
+DrafterKind aligned_copy_drafter() {
+  /// The parameters in a config; their defaults differ from those of AlignedCopyOptions.
+  struct P : AlignedCopyOptions {
+    P() {
+      match = 2;
+      length = 10;
+      realign = Realign::nearest;
+    }
+  };
+  return kind_entry<DrafterKind, P>(
+      "aligned-copy",
+      "Copies the prompt from where the output is aligned with it (aggressive decoding). One run per round.",
+      {integer_field<P>("match", &P::match, 1, 64,
+                        "Tokens at the end of the output that must match the prompt to align again."),
+       integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
+       field<P>("realign", &P::realign,
+                choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
+                "Match in the prompt to continue.")},
+      [](const P& own, const std::string&, const DrafterRequest& request) {
+        return MadeDrafter{AlignedCopy(request.text.vocabulary.size(), own)};
+      });
+}
+
+DrafterKind hierarchical_drafter() {
+  struct P {
+    ModelConfig middle;
+    DrafterConfig inner;
+    std::int32_t gamma = 3;
+  };
+  return kind_entry<DrafterKind, P>(
+      "hierarchical",
+      "A middle model that is itself decoded speculatively. A run is a run of the middle model.",
+      {required(field("middle", &P::middle, kind_of(model_family()), "The middle model.")),
+       required(field("inner", &P::inner, kind_of(drafter_family()), "Drafter for the middle model.")),
+       integer_field("gamma", &P::gamma, 1, max_tokens_drafted,
+                     "Tokens that the inner drafter drafts at a time.")},
+      [](const P& own, const std::string& path, const DrafterRequest& request) -> MadeDrafter {
+        if (request.level >= max_inner_levels) {
+          throw ConfigError(path, "has a drafter below it at level {}; at most {} levels are counted",
+                            request.level + 2, max_inner_levels + 1);
+        }
+        if (own.inner.rule) {
+          throw ConfigError(
+              path + "/inner/rule",
+              "a middle model verifies by token verification; only the target's rule can be chosen");
+        }
+        DraftModel middle = make_draft_model(own.middle, request);
+        if (!middle.model) return {std::nullopt, middle.unsupported_reason};
+        DrafterRequest below = request;
+        ++below.level;
+        MadeDrafter inner = make_drafter(own.inner, below);
+        if (!inner.drafter) return inner;
+        using Drafter = HierarchicalDrafter<Model, AnyDrafter>;
+        return {Drafter(*std::move(middle.model), *std::move(inner.drafter), own.gamma),
+                {},
+                std::move(inner.costs)};
+      });
+}
+
+}  // namespace
 
 Family<DrafterKind>& drafter_family() {
   using Common = DrafterKind::Common;
@@ -35,8 +187,9 @@ Family<DrafterKind>& drafter_family() {
        field("rule", &Common::rule, kind_of(rule_family()),
              "Rule that verifies its tokens (default: the config's rule).")});
   static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
-#define SPECLAB_ADD_DRAFTER(name) all.add(name##_drafter());
-    SPECLAB_DRAFTERS(SPECLAB_ADD_DRAFTER)
+    for (DrafterKind (*const made)() : {model_drafter, lookup_drafter, suffix_drafter, lookahead_drafter,
+                                        heads_drafter, aligned_copy_drafter, hierarchical_drafter})
+      all.add(made());
   });
   return family;
 }

@@ -1,12 +1,10 @@
-// The drafters that the experiment "compare" can name. Each has its own file and a line in all_drafters.cpp.
+// The drafters that the experiment "compare" can name. all_drafters.cpp has their entries.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "experiments/base/format/family.hpp"
 #include "experiments/catalog/max_tokens_drafted.hpp"

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/error.hpp"
 #include "sim/models/arpa.hpp"

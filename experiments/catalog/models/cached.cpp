@@ -1,4 +1,3 @@
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/models/cached_model.hpp"
 

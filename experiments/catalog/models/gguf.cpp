@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "sim/error.hpp"
 #include "sim/models/mapped_model.hpp"
 #include "sim/parallel.hpp"

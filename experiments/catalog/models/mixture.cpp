@@ -5,7 +5,6 @@
 
 #include "core/distribution/number.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/error.hpp"
 

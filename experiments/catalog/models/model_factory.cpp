@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -14,14 +14,21 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
+#include "sim/models/model.hpp"
+#include "sim/text/corpus.hpp"
 
 namespace speclab {
 
 class ModelFactory;
+
+/// A model and the words of its tokens.
+struct BuiltModel {
+  Model model;
+  std::shared_ptr<const Vocabulary> vocabulary = nullptr;  ///< null without text
+};
 
 /// The user of something that models share.
 struct SharedPlace {

@@ -1,12 +1,10 @@
-// The model kinds that a config can name. Each has its own file and a line in all_models.cpp.
+// The model kinds that a config can name. Each has an entry and a line in all_models.cpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "experiments/base/format/family.hpp"
 #include "experiments/base/support/exact_rows.hpp"

@@ -1,7 +1,6 @@
 // N-gram models trained on the config's corpus: of any order, and the kinds of order 1 and 2.
 #include <span>
 
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/models/kneser_ney.hpp"
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/recording/recording_file.hpp"
 
 namespace speclab {

@@ -11,7 +11,6 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/npy.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/error.hpp"
 

@@ -1,17 +1,13 @@
-// The gamma policies that the experiment "compare" can name. Each has its own file and a line in
-// all_policies.cpp.
+// The gamma policies that the experiment "compare" can name. all_policies.cpp has their entries.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "experiments/base/format/family.hpp"
 #include "experiments/catalog/max_tokens_drafted.hpp"
 #include "sim/policies/any_policy.hpp"
-#include "sim/policies/round_times.hpp"
 
 namespace speclab {
 

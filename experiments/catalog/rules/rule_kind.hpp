@@ -1,4 +1,4 @@
-// The verification rules that a config or the command line can name. Each has its own file, which alone
+// The verification rules that a config or the command line can name. Each has an entry, whose file alone
 // compiles its decoding and enumeration (rule_entry.hpp), and a line in all_rules.cpp.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The schedules that the experiment "schedules" can name. Each has its own file and a line in
+// The schedules that the experiment "schedules" can name. Each has an entry and a line in
 // all_schedules.cpp.
 #pragma once
 
@@ -6,8 +6,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "experiments/base/format/family.hpp"
 #include "sim/schedules/schedule.hpp"

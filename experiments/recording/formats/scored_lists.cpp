@@ -114,14 +114,7 @@ std::optional<ScoredToken> token_of_entry(const JsonPlace& entry) {
   return token;
 }
 
-template <ScoredLists lists>
-std::string not_scored(const RecordingSource& source, const char* missing) {
-  if (source.documents().empty()) return source.json_problem();
-  return lists(place(source.documents().front())).empty() ? missing : "";
-}
-
-template <ScoredLists lists>
-RecordingPart read_scored(const RecordingSource& source) {
+RecordingPart read_scored(const RecordingSource& source, ScoredLists lists) {
   ScoredText text;
   // Streams have a text in several documents: Ollama's last has "done": true, TGI's last the generated text.
   bool goes_on = false;
@@ -146,52 +139,48 @@ RecordingPart read_scored(const RecordingSource& source) {
   return text;
 }
 
+/// Returns the format whose `lists` are not empty; `missing` says what another file lacks.
+RecordingFormat scored_format(const char* name, const char* sentence, ScoredLists lists,
+                              const char* missing) {
+  return {name, sentence,
+          [=](const RecordingSource& source) -> std::string {
+            if (source.documents().empty()) return source.json_problem();
+            return lists(place(source.documents().front())).empty() ? missing : "";
+          },
+          [=](const RecordingSource& source) { return read_scored(source, lists); }};
+}
+
 }  // namespace
 
 RecordingFormat openai_chat_format() {
-  return {"openai-chat", "One model's choices[].logprobs.content[].logprob from a chat API.",
-          [](const RecordingSource& source) {
-            return not_scored<chat_lists>(source, "has no choices[].logprobs.content");
-          },
-          read_scored<chat_lists>};
+  return scored_format("openai-chat", "One model's choices[].logprobs.content[].logprob from a chat API.",
+                       chat_lists, "has no choices[].logprobs.content");
 }
 
 RecordingFormat openai_responses_format() {
-  return {"openai-responses", "One model's output[].content[].logprobs from the Responses API.",
-          [](const RecordingSource& source) {
-            return not_scored<output_lists>(source, "has no output[].content[].logprobs");
-          },
-          read_scored<output_lists>};
+  return scored_format("openai-responses", "One model's output[].content[].logprobs from the Responses API.",
+                       output_lists, "has no output[].content[].logprobs");
 }
 
 RecordingFormat llama_server_format() {
-  return {"llama-server", "One model's completion_probabilities from llama.cpp's server.",
-          [](const RecordingSource& source) {
-            return not_scored<completion_lists>(source, "has no completion_probabilities");
-          },
-          read_scored<completion_lists>};
+  return scored_format("llama-server", "One model's completion_probabilities from llama.cpp's server.",
+                       completion_lists, "has no completion_probabilities");
 }
 
 RecordingFormat ollama_format() {
-  return {
-      "ollama", "One model's logprobs from Ollama, whole or streamed.",
-      [](const RecordingSource& source) { return not_scored<ollama_lists>(source, "has no list logprobs"); },
-      read_scored<ollama_lists>};
+  return scored_format("ollama", "One model's logprobs from Ollama, whole or streamed.", ollama_lists,
+                       "has no list logprobs");
 }
 
 RecordingFormat tgi_format() {
-  return {
-      "tgi", "One model's details.tokens, or prefill, from Text Generation Inference.",
-      [](const RecordingSource& source) { return not_scored<tgi_lists>(source, "has no details.tokens"); },
-      read_scored<tgi_lists>};
+  return scored_format("tgi", "One model's details.tokens, or prefill, from Text Generation Inference.",
+                       tgi_lists, "has no details.tokens");
 }
 
 RecordingFormat sglang_format() {
-  return {"sglang", "One model's meta_info.output_token_logprobs, or input_token_logprobs, from SGLang.",
-          [](const RecordingSource& source) {
-            return not_scored<sglang_lists>(source, "has no meta_info.output_token_logprobs");
-          },
-          read_scored<sglang_lists>};
+  return scored_format("sglang",
+                       "One model's meta_info.output_token_logprobs, or input_token_logprobs, from SGLang.",
+                       sglang_lists, "has no meta_info.output_token_logprobs");
 }
 
 }  // namespace speclab

@@ -16,7 +16,6 @@
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/studies/compare/compare.hpp"

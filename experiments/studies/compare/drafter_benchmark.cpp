@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/drafters/made_drafter.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"

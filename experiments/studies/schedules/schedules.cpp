@@ -8,12 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/real.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/config_error.hpp"

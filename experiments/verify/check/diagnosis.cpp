@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/statistics/sequence_tests.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/exact/context_rows.hpp"
-#include "analysis/exact/rational.hpp"
 #include "analysis/exact/request_rounds.hpp"
 #include "core/token.hpp"
 #include "experiments/base/format/fields.hpp"

@@ -15,7 +15,6 @@
 #include "sim/policies/goodput.hpp"
 #include "sim/policies/heuristic.hpp"
 #include "sim/policies/specdec_pp.hpp"
-#include "sim/policies/upper_bound.hpp"
 
 using namespace speclab;
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/support/machine.hpp"
-#include "experiments/catalog/models/built_model.hpp"
 #include "experiments/catalog/models/gguf.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/run/record_pair.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/models/kneser_ney.hpp"

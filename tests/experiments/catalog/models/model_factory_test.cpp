@@ -5,7 +5,6 @@
 
 #include <stdexcept>
 
-#include "experiments/catalog/models/built_model.hpp"
 #include "tests/experiments/catalog/models/built_model.hpp"
 #include "tests/sim/temp_file.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "experiments/catalog/models/built_model.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "tests/experiments/catalog/models/built_model.hpp"
 #include "tests/sim/temp_file.hpp"
 

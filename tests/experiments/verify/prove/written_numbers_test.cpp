@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/distribution/number.hpp"
-#include "experiments/catalog/models/built_model.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
