@@ -1,7 +1,6 @@
 // Builds the section of a report page that shows one result.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "experiments/base/page/page.hpp"
@@ -16,16 +15,5 @@ Section result_section(const RunResult& run, const std::string& id);
 
 /// Returns the page of one result, with this section.
 Page result_page(const RunResult& run, const Section& section);
-
-/// Most cells that a page shows; a browser draws so many within a second.
-inline constexpr std::size_t max_cells_on_page = 20'000;
-
-struct Overview {
-  Result sample;     ///< a part of the result: only some values of each axis
-  std::string note;  ///< says which part is shown
-};
-
-/// Returns the overview; reads the cells once.
-Overview overview_of(const Result& result, const CellSource& cells);
 
 }  // namespace speclab

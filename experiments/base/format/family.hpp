@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -158,10 +160,5 @@ Selected<Entry> selected(const Entry& entry) {
   made.parameters = entry.parameters->object()->make().address();
   return made;
 }
-
-/// Replaces the path in every input file (see input_file) of a value of this type by the result of `place`.
-/// Leaves other texts unchanged, even equal ones, and values of the wrong form, which `read` rejects.
-void place_input_files(const Type& type, Json& json,
-                       const std::function<std::string(const std::string& path)>& place);
 
 }  // namespace speclab

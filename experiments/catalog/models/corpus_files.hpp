@@ -1,10 +1,9 @@
-// Reads texts from several files or from fields of records, and the token ids of a recording.
+// Reads texts from several files, or from fields of records.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "sim/text/documents.hpp"
 
@@ -20,15 +19,5 @@ std::string text_of_folder(const std::filesystem::path& folder, Encoding encodin
 /// a field is missing or not text.
 ParallelDocuments prompt_output_documents(const std::filesystem::path& file, const std::string& prompt_field,
                                           const std::string& output_field, std::int32_t vocabulary_cap);
-
-/// A sequence of a recording, to train models on.
-struct RecordedIds {
-  std::string name;  ///< name of the sequence
-  std::vector<std::int64_t> ids;
-};
-
-/// Returns the sequences of a CSV or JSON-lines file with columns or keys "sequence" and "token", in order of
-/// first appearance. Throws UsageError, with file and line, if these are missing.
-std::vector<RecordedIds> read_recorded_ids(const std::string& file);
 
 }  // namespace speclab

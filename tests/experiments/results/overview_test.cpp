@@ -1,3 +1,5 @@
+#include "experiments/results/overview.hpp"
+
 #include <doctest/doctest.h>
 
 #include <map>

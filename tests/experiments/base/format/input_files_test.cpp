@@ -1,8 +1,9 @@
+#include "experiments/base/format/input_files.hpp"
+
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/format/family.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_types.hpp"
 
