@@ -1,4 +1,4 @@
-// Declares a format of recordings. Each has its own file in formats/ and a line in all_formats.cpp.
+// Declares a format of recordings. Each has an entry in a file of formats/ and a line in all_formats.cpp.
 #pragma once
 
 #include <functional>

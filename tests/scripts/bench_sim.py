@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as name:
     assert first[0] > 0 and first[3] == 1, first
     # The factor is 5; other work on the machine may make it smaller.
     assert second[3] > 1.5, second
-    # What is printed as a ratio is the ratio of what is printed, to the four digits that are printed.
+    # The printed ratio divides the printed times, which have four digits.
     assert abs(second[3] - second[0] / first[0]) < 0.002 * second[3], (first, second)
     assert bench("--only", "V = 256, token", "--program", "/bin/false").returncode != 0
     for words, error in ((["--only", "nothing"], "no row contains 'nothing'"), (["--repetitions", "0"], "expected 1 or more")):

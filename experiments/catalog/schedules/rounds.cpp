@@ -8,6 +8,29 @@
 
 namespace speclab {
 
+namespace {
+
+/// Returns the kind of rounds of gamma drafted tokens; `speedup_of` is the closed form of their speedup.
+template <class Rounds>
+ScheduleKind rounds_kind(const char* name, const char* sentence,
+                         double (*speedup_of)(double alpha, int gamma, double c)) {
+  struct P {
+    std::optional<std::int32_t> gamma;
+    std::optional<double> c;
+  };
+  return kind_entry<ScheduleKind, P>(
+      name, sentence, {own_gamma_field<P>(), own_c_field<P>()},
+      [name, speedup_of](const P& own, const std::string&, const ScheduleRequest& request) {
+        const std::int32_t gamma = own.gamma.value_or(request.gamma);
+        const double c = own.c.value_or(request.c);
+        return MadeSchedule{.name = fmt::format("{}, γ = {}", name, gamma),
+                            .schedule = Rounds{static_cast<std::uint64_t>(gamma), c},
+                            .formula = [=](double alpha) { return speedup_of(alpha, gamma, c); }};
+      });
+}
+
+}  // namespace
+
 ScheduleKind plain_schedule() {
   struct P {};
   return kind_entry<ScheduleKind, P>("plain", "One token per target run.", {}, [](const auto&...) {
@@ -16,20 +39,9 @@ ScheduleKind plain_schedule() {
 }
 
 ScheduleKind speculative_schedule() {
-  struct P {
-    std::optional<std::int32_t> gamma;
-    std::optional<double> c;
-  };
-  return kind_entry<ScheduleKind, P>(
+  return rounds_kind<Speculative>(
       "speculative", "Rounds of gamma drafted tokens and a target run: Theorem 3.8 of Leviathan et al. 2023.",
-      {own_gamma_field<P>(), own_c_field<P>()},
-      [](const P& own, const std::string&, const ScheduleRequest& request) {
-        const std::int32_t gamma = own.gamma.value_or(request.gamma);
-        const double c = own.c.value_or(request.c);
-        return MadeSchedule{.name = fmt::format("speculative, γ = {}", gamma),
-                            .schedule = Speculative{static_cast<std::uint64_t>(gamma), c},
-                            .formula = [=](double alpha) { return speedup(alpha, gamma, c); }};
-      });
+      speedup);
 }
 
 ScheduleKind upper_bound_schedule() {
@@ -56,21 +68,10 @@ ScheduleKind upper_bound_schedule() {
 }
 
 ScheduleKind heads_schedule() {
-  struct P {
-    std::optional<std::int32_t> gamma;
-    std::optional<double> c;
-  };
-  return kind_entry<ScheduleKind, P>(
+  return rounds_kind<Heads>(
       "heads",
       "gamma independent heads, for c per round, at the same acceptance rate (real heads have a lower one).",
-      {own_gamma_field<P>(), own_c_field<P>()},
-      [](const P& own, const std::string&, const ScheduleRequest& request) {
-        const std::int32_t gamma = own.gamma.value_or(request.gamma);
-        const double c = own.c.value_or(request.c);
-        return MadeSchedule{.name = fmt::format("heads, γ = {}", gamma),
-                            .schedule = Heads{static_cast<std::uint64_t>(gamma), c},
-                            .formula = [=](double alpha) { return heads_speedup(alpha, gamma, c); }};
-      });
+      heads_speedup);
 }
 
 }  // namespace speclab

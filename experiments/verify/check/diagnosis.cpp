@@ -55,8 +55,8 @@ LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& law,
 /// Distributions that give each observed sequence the same probability.
 struct AlikeLaws {
   LikelihoodFit fit;
-  std::vector<const SequenceDistribution<double>*>
-      laws;  ///< distributions that differ on unobserved sequences
+  /// Distributions that differ on unobserved sequences.
+  std::vector<const SequenceDistribution<double>*> laws;
 };
 
 bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
@@ -104,6 +104,7 @@ std::vector<CandidateLaw> candidate_laws(const Setup& setup, int gamma, int toke
 
 std::vector<LikelihoodFit> diagnose(std::span<const CandidateLaw> laws, std::int32_t vocab, int tokens,
                                     std::span<const Token> samples) {
+  if (laws.empty()) return {};
   const auto length = static_cast<std::size_t>(tokens);
   const SequenceCounts counts = counted(samples, length);
   std::vector<AlikeLaws> groups;
@@ -128,17 +129,13 @@ std::vector<LikelihoodFit> diagnose(std::span<const CandidateLaw> laws, std::int
     return a.fit.log_likelihood > b.fit.log_likelihood;
   };
   std::stable_sort(groups.begin(), groups.end(), likelier);
-  std::vector<LikelihoodFit> fits;
-  for (AlikeLaws& group : groups) {
-    if (fits.empty()) {
-      double adjusted_p = 0;
-      for (const auto* law : group.laws) {
-        adjusted_p = std::max(adjusted_p, ExactSequenceTests(*law, vocab, length).test(samples).adjusted_p());
-      }
-      group.fit.adjusted_p = adjusted_p;
-    }
-    fits.push_back(std::move(group.fit));
+  double adjusted_p = 0;
+  for (const auto* law : groups.front().laws) {
+    adjusted_p = std::max(adjusted_p, ExactSequenceTests(*law, vocab, length).test(samples).adjusted_p());
   }
+  groups.front().fit.adjusted_p = adjusted_p;
+  std::vector<LikelihoodFit> fits;
+  for (AlikeLaws& group : groups) fits.push_back(std::move(group.fit));
   return fits;
 }
 
