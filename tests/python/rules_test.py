@@ -300,10 +300,10 @@ def test_work_is_limited_before_it_is_done():
         lambda: prove(py.token, even, even),
         lambda: speclab.compare_rules([py.token, "token"], even, even),
     ):
-        begun = time.monotonic()
+        begun = time.process_time()
         with pytest.raises(ValueError, match="max_branches: up to"):
             call()
-        assert time.monotonic() - begun < 10
+        assert time.process_time() - begun < 10
 
 
 def test_branches_are_limited():

