@@ -240,8 +240,8 @@ def test_a_killed_audit_goes_on_to_the_same_result(tmp_path):
 def test_requests_and_seconds_are_bounded(tmp_path):
     with serving(3, delay=0.02) as server, serving(0) as plain:
         start = time.monotonic()
-        found = audited(server, plain, requests=100_000, seconds=3, tokens=3)
-        assert time.monotonic() - start < 30 and 40 <= found["answered"] < 1000 and f"{found['answered']} of 100,000 requests" in str(found)
+        found = audited(server, plain, requests=100_000, seconds=6, tokens=3)
+        assert time.monotonic() - start < 30 and 40 <= found["answered"] < 5000 and f"{found['answered']} of 100,000 requests" in str(found)
         assert len(server.asked) - found["answered"] <= 4
         with pytest.raises(speclab.EngineError, match=r"\d+ requests to each server in 0.1 s; expected 40 or more"):
             audited(server, plain, seconds=0.1)
