@@ -19,27 +19,34 @@ concept ExtendingDrafter = requires(const D& drafter, typename D::Memory& memory
   drafter.extend(memory, context, random, scratch, done);
 };
 
-/// Drafts the next token or tokens of a round; `done` counts the round's drafted tokens so far. Leaves
-/// done.count unchanged if the drafter has nothing to propose, and sets it below 0 if a row was invalid.
+/// Draws the next token of a round from the row that the drafter proposes; `done` counts the round's drafted
+/// tokens so far. Leaves done.count unchanged if there is no row, and sets it below 0 if the row is invalid.
+template <class Drafter, class Real, class Random>
+void draft_one(const Drafter& drafter, typename Drafter::Memory& memory, std::vector<Token>& context,
+               Random& random, RoundScratch<Real>& scratch, Drafted& done) {
+  const auto at = static_cast<std::size_t>(done.count);
+  scratch.reserve(at + 1, 0);
+  const BasicRow<Real> row = drafter.propose(memory, context, done.count, scratch.draft_rows[at]);
+  if (row.size == 0) return;
+  const Token token = random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, row);
+  if (token < 0) {
+    done.count = -1;
+    return;
+  }
+  scratch.drafts[at] = row;
+  context.push_back(token);
+  ++done.count;
+}
+
+/// Drafts the next token or tokens of a round, with `done` as above.
 template <class Drafter, class Real, class Random>
 void draft_more(const Drafter& drafter, typename Drafter::Memory& memory, std::vector<Token>& context,
                 Random& random, RoundScratch<Real>& scratch, Drafted& done) {
   if constexpr (ExtendingDrafter<Drafter, Real, Random>) {
     drafter.extend(memory, context, random, scratch, done);
   } else {
-    const auto at = static_cast<std::size_t>(done.count);
-    scratch.reserve(at + 1, 0);
-    const BasicRow<Real> row = drafter.propose(memory, context, done.count, scratch.draft_rows[at]);
-    if (row.size == 0) return;
-    const Token token = random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(done.count)}, row);
-    if (token < 0) {
-      done.count = -1;
-      return;
-    }
-    scratch.drafts[at] = row;
-    context.push_back(token);
-    ++done.count;
-    done.runs = drafter.runs(done.count);
+    draft_one(drafter, memory, context, random, scratch, done);
+    if (done.count > 0) done.runs = drafter.runs(done.count);
   }
 }
 

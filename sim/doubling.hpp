@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cstddef>
 
-#include "sim/sequence_decode.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -25,15 +24,6 @@ inline SimulationSize second_half_of_double(SimulationSize size) {
   size.trials *= 2;
   size.only = {size.batches / 2, size.batches};
   return size;
-}
-
-/// Returns the first `count` sequences. If `second_half`, the first half of them was already decoded.
-inline SequenceSet first_sequences(const SequenceSet& all, std::size_t count, bool second_half) {
-  assert(count <= all.sequences.size());
-  SequenceSet set{
-      .seed = all.seed, .sequences = {}, .batches = all.batches, .first = second_half ? count / 2 : 0};
-  set.sequences.assign(all.sequences.begin(), all.sequences.begin() + static_cast<std::ptrdiff_t>(count));
-  return set;
 }
 
 /// Adds the outcome of a simulation to that of the second half of its double. Each batch of the double holds

@@ -1,9 +1,7 @@
 #include "sim/sequence_decode.hpp"
 
-#include <array>
 #include <atomic>
 #include <mutex>
-#include <utility>
 
 #include "core/rules/token.hpp"
 #include "core/stop.hpp"
@@ -15,37 +13,34 @@ namespace speclab {
 
 namespace {
 
-/// Calls `decode(index, sequence, tallies)` for every sequence, in parallel, with one tally for each outcome.
-template <std::size_t outcomes, class Decode>
-std::array<Outcome, outcomes> run_sequences(const SequenceSet& simulation, const Control& control,
-                                            const Decode& decode) {
-  std::array<Outcome, outcomes> all;
-  for (Outcome& outcome : all) outcome.batches.resize(simulation.batch_count());
+/// Calls `decode(index, sequence, tally)` for every sequence, in parallel.
+template <class Decode>
+Outcome run_sequences(const SequenceSet& simulation, const Control& control, const Decode& decode) {
+  Outcome outcome;
+  outcome.batches.resize(simulation.batch_count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  for_each_index(simulation.sequences.size() - simulation.first, [&](std::size_t after_first) {
-    const std::size_t index = simulation.first + after_first;
+  for_each_index(simulation.sequences.size(), [&](std::size_t index) {
     if (stopped || control.stop()) {
       stopped = true;
       return false;
     }
-    std::array<Tally, outcomes> tallies;
-    decode(index, simulation.sequences[index], tallies);
+    Tally tally;
+    decode(index, simulation.sequences[index], tally);
     control.progress(simulation.sequences[index].tokens);
     const std::scoped_lock lock(mutex);
-    for (std::size_t i = 0; i < outcomes; ++i) all[i].batches[simulation.batch_of(index)] += tallies[i];
+    outcome.batches[simulation.batch_of(index)] += tally;
     return true;
   });
-  for (Outcome& outcome : all) outcome.partial = stopped;
-  return all;
+  outcome.partial = stopped;
+  return outcome;
 }
 
 }  // namespace
 
 Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control) {
-  const auto decode = [&](std::size_t index, const Sequence& sequence, std::array<Tally, 1>& tallies) {
-    Tally& tally = tallies.front();
+  const auto decode = [&](std::size_t index, const Sequence& sequence, Tally& tally) {
     const Model target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     AnyDrafter::Memory memory;
@@ -64,14 +59,13 @@ Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_o
       policy.learn(learned, round);
     }
   };
-  return std::move(run_sequences<1>(simulation, control, decode).front());
+  return run_sequences(simulation, control, decode);
 }
 
-TextAcceptances measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
-                                      const AnyDrafter& drafter, const Control& control) {
+Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
+                              const AnyDrafter& drafter, const Control& control) {
   const AnyRule rule = TokenRule{};
-  const auto write = [&](std::size_t index, const Sequence& sequence, std::array<Tally, 2>& tallies) {
-    auto& [overlap, recorded] = tallies;
+  const auto write = [&](std::size_t index, const Sequence& sequence, Tally& overlap) {
     const Model target = target_of(index);
     std::vector<Token> context = sequence.prompt;
     AnyDrafter::Memory memory;
@@ -85,14 +79,11 @@ TextAcceptances measure_first_overlap(const SequenceSet& simulation, const Targe
       const bool proposes = draft_row.size > 0;
       record_overlap(overlap, proposes ? rule->context_acceptance(target_row, draft_row) : 0);
       overlap.drafted += proposes ? 1 : 0;
-      const Token token =
-          plain_token(rule, target_row, simulation.seed, static_cast<std::uint32_t>(index), position);
-      record_overlap(recorded, proposes ? std::min(1.0, draft_row[token] / target_row[token]) : 0);
-      context.push_back(token);
+      context.push_back(
+          plain_token(rule, target_row, simulation.seed, static_cast<std::uint32_t>(index), position));
     }
   };
-  auto both = run_sequences<2>(simulation, control, write);
-  return {std::move(both[0]), std::move(both[1])};
+  return run_sequences(simulation, control, write);
 }
 
 }  // namespace speclab

@@ -28,7 +28,6 @@ struct SequenceSet {
   std::uint64_t seed = 1;
   std::vector<Sequence> sequences;
   std::uint32_t batches = 64;  ///< batches of consecutive sequences, for batch means
-  std::size_t first = 0;       ///< index of the first sequence to run; earlier ones have no tallies
 
   std::size_t batch_count() const { return std::min<std::size_t>(batches, sequences.size()); }
   std::size_t batch_of(std::size_t sequence) const { return sequence * batch_count() / sequences.size(); }
@@ -49,14 +48,10 @@ using TargetOf = std::function<Model(std::size_t sequence)>;
 Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_of, const AnyDrafter& drafter,
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control = {});
 
-/// Counts over the contexts of a text that the target generates without speculation.
-struct TextAcceptances {
-  Outcome overlap;   ///< alpha of section 4.2: overlaps with the row from which a round would draft its first
-                     ///< token, 0 if there is none; `drafted` counts contexts where something was proposed
-  Outcome recorded;  ///< min(1, q/p) of the token that followed, tallied as overlaps
-};
-
-TextAcceptances measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
-                                      const AnyDrafter& drafter, const Control& control = {});
+/// Tallies the contexts of a text that the target generates without speculation, for alpha of section 4.2:
+/// overlaps with the row from which a round would draft its first token, 0 if there is none; `drafted` counts
+/// contexts where something was proposed.
+Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
+                              const AnyDrafter& drafter, const Control& control = {});
 
 }  // namespace speclab

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -40,14 +41,18 @@ struct ChainLimits {
   double dense_above = 0.5;               ///< share of non-zero entries from which a matrix is stored densely
 };
 
+/// Returns the part of a text, prompt included, that determines all later rows, of every model.
+using TextKey = std::function<std::vector<Token>(std::span<const Token> text)>;
+
 struct ContextChain {
-  std::vector<std::vector<Token>> contexts;  ///< tokens of each context, in order of discovery
-  std::vector<std::int32_t> starts;          ///< the context at the end of each prompt
-  Transitions accepted;                      ///< M
-  Transitions corrected;                     ///< J
-  Transitions bonus;                         ///< B
-  std::optional<Transitions> other_plain;    ///< one token without speculation, if it is not B
-  std::vector<double> rejection;             ///< P(a token drafted here is rejected) = 1 - beta
+  /// Tokens of each context, in order of discovery; with a TextKey the first text that was found to have it.
+  std::vector<std::vector<Token>> contexts;
+  std::vector<std::int32_t> starts;        ///< the context at the end of each prompt
+  Transitions accepted;                    ///< M
+  Transitions corrected;                   ///< J
+  Transitions bonus;                       ///< B
+  std::optional<Transitions> other_plain;  ///< one token without speculation, if it is not B
+  std::vector<double> rejection;           ///< P(a token drafted here is rejected) = 1 - beta
   std::vector<double> distance;  ///< total variation between decoding without speculation and the draft here
   std::size_t transitions = 0;   ///< pairs of a context and a token that can follow it
 
@@ -131,7 +136,8 @@ void describe_position(const Rule& rule, Row target, Row draft, PositionDistribu
 /// Collects a chain context by context, breadth first from the ends of the prompts.
 class ChainBuilder {
  public:
-  ChainBuilder(int memory, std::span<const std::vector<Token>> prompts, const ChainLimits& limits);
+  ChainBuilder(int memory, std::span<const std::vector<Token>> prompts, const ChainLimits& limits,
+               TextKey key = {});
 
   /// Returns whether there is a context whose distribution is not yet known.
   bool unfinished() const { return next_ < chain_.contexts.size(); }
@@ -151,6 +157,7 @@ class ChainBuilder {
 
   std::size_t memory_;
   ChainLimits limits_;
+  TextKey key_;
   ContextChain chain_;
   std::unordered_map<std::vector<Token>, std::int32_t, Hash> index_;
   std::vector<Token> successor_;
@@ -158,10 +165,11 @@ class ChainBuilder {
 };
 
 /// Builds the chain of all contexts that can occur after the prompts (one or more, asserted). `memory` >= 0
-/// is the largest number of context tokens that the two models read. Takes one row of each model per context;
-/// throws ChainError. The rule must decide by position.
+/// is the largest number of context tokens that the two models read. If their rows also depend on earlier
+/// tokens, `key` tells texts apart, and models are asked for rows after whole texts. Takes one row of each
+/// model per context; throws ChainError. The rule must decide by position.
 ContextChain build_context_chain(ModelRef<double> target, ModelRef<double> draft, const EnumerableRule& rule,
                                  int memory, std::span<const std::vector<Token>> prompts,
-                                 const ChainLimits& limits = {});
+                                 const ChainLimits& limits = {}, const TextKey& key = {});
 
 }  // namespace speclab

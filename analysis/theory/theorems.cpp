@@ -26,13 +26,6 @@ double expected_tokens(double alpha, int gamma) {
   return -std::expm1((gamma + 1.0) * std::log1p(-rejection)) / rejection;
 }
 
-double expected_tokens_first_order(double alpha, double gain, int gamma) {
-  check_ranges(alpha, gamma, 0);
-  if (gamma == 0) return 1;
-  const double again = std::clamp(alpha + gain * (1 - alpha), 0.0, 1.0);
-  return 1 + alpha * expected_tokens(again, gamma - 1);
-}
-
 double tokens_variance(double alpha, int gamma) {
   // Squared deviations are summed, because E[N^2] - E[N]^2 cancels if N is nearly constant.
   const double mean = expected_tokens(alpha, gamma);

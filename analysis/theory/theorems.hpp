@@ -17,12 +17,6 @@ double expected_tokens(double alpha, int gamma);
 /// Returns the variance of the tokens emitted per round. Takes O(gamma) time.
 double tokens_variance(double alpha, int gamma);
 
-/// Returns tokens emitted per round if an acceptance depends only on the preceding one: a drafted token is
-/// accepted with probability alpha at the first position and with a = alpha + gain (1 - alpha) after an
-/// accepted one. The result is 1 + alpha (1 - a^gamma) / (1 - a), which is Eq. 1 at gain = 0; a is cut to [0,
-/// 1].
-double expected_tokens_first_order(double alpha, double gain, int gamma);
-
 /// Returns the expected walltime improvement over decoding without speculation, A / (gamma c + 1) with A =
 /// expected_tokens. A round costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
 double speedup(double alpha, int gamma, double c);

@@ -21,6 +21,10 @@ struct GrammarState {
     const auto found = next.find(token);
     return found == next.end() ? other : found->second;
   }
+  /// Returns the only token that is allowed; empty if there are several.
+  std::optional<Token> forced() const {
+    return !other && next.size() == 1 ? std::optional(next.begin()->first) : std::nullopt;
+  }
 };
 
 /// The states; 0 is the first. Without states there is no grammar.

@@ -70,8 +70,7 @@ struct Experiment {
   Recordings recordings = Recordings::none;
   /// True if it judges printed values by a formula.
   bool judges_printed = false;
-  /// True if it supports simulation.until: its only job, or a slow `finish` (Work::own_steps), continues
-  /// until an interval is narrow.
+  /// True if it supports simulation.until: its only job continues until an interval is narrow.
   bool until = false;
   /// False if an interrupted run cannot be continued and is measured again.
   bool resumable = true;

@@ -24,7 +24,6 @@ void require_as_said(const Experiment& experiment, bool holds, const char* what)
 void prepare_until(PreparedCell& cell, const Experiment& experiment, double confidence) {
   if (!experiment.until) refuse_until_of(experiment.name);
   const std::vector<Job*>& jobs = cell.work->jobs;
-  if (cell.work->own_steps) return;
   require_as_said(experiment, jobs.size() <= 1, "until decides about one job");
   for (Job* job : jobs) run_until(*job, experiment.name, confidence);
 }

@@ -20,6 +20,14 @@ namespace speclab {
 
 namespace {
 
+/// Returns true if an interval is narrow enough. Width 0 counts only for overlaps, which are computed: for
+/// others it means that all batches are alike, not that the error is 0.
+bool narrow_enough(const Interval& interval, const UntilConfig& until) {
+  const bool known = until.metric == Metric::alpha_overlap ? interval.bounded() : interval.judges();
+  const double unit = until.relative ? std::abs(interval.estimate) : 1;
+  return known && interval.half_width() <= until.half_width * unit;
+}
+
 bool is_precise(const Job& job) {
   const WantedPrecision& wanted = *job.precision;
   for (const Estimate& one :
@@ -38,37 +46,6 @@ std::optional<WantedInterval> wanted_interval(const ConfigReader& config) {
   return WantedInterval{*until, config[&Config::cost]};
 }
 
-WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t first, std::uint64_t most,
-                                 double confidence) {
-  const int looks = looks_at_doublings(first, most);
-  return {interval, looks, look_confidence(confidence, looks)};
-}
-
-void require_first_look(const UntilConfig& until, std::uint64_t rounds) {
-  const std::uint64_t most = until.max_rounds;
-  if (rounds <= most) return;
-  throw ConfigError(
-      "/simulation/until/max_rounds",
-      "{} is less than the {} rounds before the first look; give more, or begin with fewer sequences", most,
-      rounds);
-}
-
-bool narrow_enough(const Interval& interval, const UntilConfig& until) {
-  const bool known = until.metric == Metric::alpha_overlap ? interval.bounded() : interval.judges();
-  const double unit = until.relative ? std::abs(interval.estimate) : 1;
-  return known && interval.half_width() <= until.half_width * unit;
-}
-
-void require_interval(const UntilConfig& until, const std::vector<Metric>& known,
-                      const std::string& experiment) {
-  const Metric metric = until.metric;
-  if (std::find(known.begin(), known.end(), metric) != known.end()) return;
-  std::vector<std::string> names;
-  for (const Metric one : known) names.push_back(metric_name(one));
-  throw ConfigError("/simulation/until/metric", "\"{}\" has no interval in \"{}\"; choose {}",
-                    metric_name(metric), experiment, fmt::join(names, ", "));
-}
-
 namespace {
 
 void require_until(const Job& job, const std::string& experiment) {
@@ -79,7 +56,12 @@ void require_until(const Job& job, const std::string& experiment) {
     known.insert(known.end(), {alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
                                speedup, operations, memory_accesses});
   const UntilConfig& until = job.wanted.value().until;
-  require_interval(until, known, experiment);
+  if (std::find(known.begin(), known.end(), until.metric) == known.end()) {
+    std::vector<std::string> names;
+    for (const Metric one : known) names.push_back(metric_name(one));
+    throw ConfigError("/simulation/until/metric", "\"{}\" has no interval in \"{}\"; choose {}",
+                      metric_name(until.metric), experiment, fmt::join(names, ", "));
+  }
   if (job.simulation.prompts.size() > 1) {
     throw ConfigError(
         "/simulation/until",
@@ -91,7 +73,12 @@ void require_until(const Job& job, const std::string& experiment) {
                       "{} is too few for an interval; \"until\" begins with at least {}",
                       job.simulation.trials, least);
   }
-  require_first_look(until, doubling_size(job.simulation).total());
+  const std::uint64_t rounds = doubling_size(job.simulation).total();
+  if (rounds <= until.max_rounds) return;
+  throw ConfigError(
+      "/simulation/until/max_rounds",
+      "{} is less than the {} rounds before the first look; give more, or begin with fewer sequences",
+      until.max_rounds, rounds);
 }
 
 }  // namespace
@@ -109,8 +96,8 @@ void run_until(Job& job, const std::string& experiment, double confidence) {
   const UntilConfig& until = job.wanted.value().until;
   job.simulation = doubling_size(job.simulation);
   const std::uint64_t max_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
-  job.precision = wanted_precision(*job.wanted, job.simulation.total(),
-                                   std::min(until.max_rounds, max_by_trials), confidence);
+  const int looks = looks_at_doublings(job.simulation.total(), std::min(until.max_rounds, max_by_trials));
+  job.precision = {*job.wanted, looks, look_confidence(confidence, looks)};
 }
 
 void look_until_precise(Job& job, const std::function<Outcome()>& run) {
@@ -131,7 +118,7 @@ void refuse_until_of(const std::string& experiment) {
   for (const Experiment* one : experiments()) {
     if (one->until) known.push_back(one->name);
   }
-  throw ConfigError("/simulation/until", "is for {}; \"{}\" simulates what \"trials\" and \"length\" say",
+  throw ConfigError("/simulation/until", "is for {}; \"{}\" simulates what its sizes say, such as \"trials\"",
                     fmt::join(known, ", "), experiment);
 }
 

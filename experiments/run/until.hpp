@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/config/config_reader.hpp"
@@ -33,15 +32,6 @@ struct WantedPrecision {
   double confidence = 0.95;  ///< confidence of the interval at each look
 };
 
-/// Returns the precision for a simulation of size `first`, in any unit, at its first look, which may double
-/// up to `most`. `confidence` is that of all looks jointly.
-WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t first, std::uint64_t most,
-                                 double confidence);
-
-/// Returns true if an interval is narrow enough. Width 0 counts only for overlaps, which are computed: for
-/// others it means that all batches are alike, not that the error is 0.
-bool narrow_enough(const Interval& interval, const UntilConfig& until);
-
 /// Throws ConfigError if the cell's job of this kind cannot continue until its interval is narrow.
 void check_until(const Config& cell, JobKind kind);
 
@@ -54,11 +44,6 @@ void run_until(Job& job, const std::string& experiment, double confidence);
 /// the job's looks then count the one that is missing.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
-/// Throws ConfigError if the limit on rounds is below `rounds`, the size at the first look.
-void require_first_look(const UntilConfig& until, std::uint64_t rounds);
-/// Throws ConfigError for a metric without an interval in this experiment.
-void require_interval(const UntilConfig& until, const std::vector<Metric>& known,
-                      const std::string& experiment);
 /// Throws ConfigError, because the experiment simulates a fixed size ("trials" and "length").
 [[noreturn]] void refuse_until_of(const std::string& experiment);
 /// Throws ConfigError for a config with "until", for verbs that do not run it. `what` begins the message:

@@ -1,7 +1,7 @@
 """speclab: a laboratory for speculative decoding.
 
 - configs: `run`, `sweep`, `exact`, `check`, `prove`, `plan` and `predict` do what the program's commands of the
-  same names do; a config is a dict or a file;
+  same names do; a config is a dict or a file; `grammar` makes `sampling.grammar`;
 - your own rule, drafter or gamma policy, as a function: `prove`, `compare_rules`, `simulate`;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `flips`; a serving engine: `audit`, `audit_greedy`,
@@ -21,6 +21,7 @@ from ._plan import plan
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
+from ._grammar import grammar
 from ._greedy import Flips, GreedyCheck, flips, greedy_check
 from ._optimum import Optimum, optimum
 from ._proofs import Counterexample, Proof, RuleComparison, compare_rules, prove
@@ -85,6 +86,7 @@ __all__ = [
     "exact",
     "expected_tokens",
     "flips",
+    "grammar",
     "greedy_check",
     "hf",
     "law",

@@ -76,6 +76,8 @@ class Proof(Shown):
         )
 
 
+#: Members that the extension module returns as they are.
+_FOUND = "lossless tv acceptance optimal_acceptance expected_accepted expected_emitted rejection law target_law branches rows rows_words".split()
 #: Rows with more numbers than this are not kept.
 _MOST_NUMBERS = 10_000
 
@@ -186,31 +188,19 @@ def _prove_config(config: ConfigLike, exact: bool, max_branches: float | None) -
 
 
 def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proof:
-    lossless = found["lossless"]
-    worst = found["worst"]
     zero: Number = Fraction(0) if exact else 0.0
     counterexample = None
-    if not lossless:
+    if not found["lossless"]:
+        worst = found["worst"]
         counterexample = Counterexample(worst, found["law"].get(worst, zero), found["target_law"].get(worst, zero))
     return Proof(
         rule=rule,
         gamma=gamma,
         exact=exact,
-        lossless=lossless,
-        tv=found["tv"],
-        acceptance=found["acceptance"],
-        optimal_acceptance=found["optimal_acceptance"],
-        expected_accepted=found["expected_accepted"],
-        expected_emitted=found["expected_emitted"],
-        rejection=found["rejection"],
-        law=found["law"],
-        target_law=found["target_law"],
         counterexample=counterexample,
-        branches=found["branches"],
+        **{key: found[key] for key in _FOUND},
         target=_kept(found["made_target"] or found["target"]),
         draft=_kept(found["made_draft"] or found["draft"]),
-        rows=found["rows"],
-        rows_words=found["rows_words"],
     )
 
 

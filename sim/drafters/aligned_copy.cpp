@@ -16,17 +16,15 @@ bool less(std::span<const Token> a, std::span<const Token> b) {
 
 AlignedCopy::AlignedCopy(std::int32_t vocab, const AlignedCopyOptions& options)
     : options_(options), points_(vocab) {
-  assert(options.source >= 0 && options.match >= 1 && options.length >= 0);
+  assert(options.match >= 1 && options.length >= 0);
 }
 
 void AlignedCopy::begin(Memory& memory, std::span<const Token> prompt) const {
-  memory.prompt = prompt.size();
+  memory.source = prompt.size();
   memory.read = prompt.size();
-  memory.source = options_.source > 0 ? std::min(prompt.size(), static_cast<std::size_t>(options_.source))
-                                      : prompt.size();
   const auto match = static_cast<std::size_t>(options_.match);
-  if (memory.source < match) return;
-  memory.places.resize(memory.source - match + 1);
+  if (prompt.size() < match) return;
+  memory.places.resize(prompt.size() - match + 1);
   std::iota(memory.places.begin(), memory.places.end(), match);
   std::stable_sort(memory.places.begin(), memory.places.end(), [&](std::size_t a, std::size_t b) {
     return less(prompt.subspan(a - match, match), prompt.subspan(b - match, match));
@@ -38,7 +36,7 @@ void AlignedCopy::begin(Memory& memory, std::span<const Token> prompt) const {
 void AlignedCopy::realign(Memory& memory, std::span<const Token> context) const {
   const auto match = static_cast<std::size_t>(options_.match);
   memory.aligned = false;
-  if (context.size() - *memory.prompt < match) return;
+  if (context.size() - *memory.source < match) return;
   const auto tokens_before = [&](std::size_t place) { return context.subspan(place - match, match); };
   const std::span<const Token> sought = context.last(match);
   const auto first =
@@ -60,11 +58,11 @@ void AlignedCopy::realign(Memory& memory, std::span<const Token> context) const 
 
 void AlignedCopy::read(Memory& memory, std::span<const Token> context) const {
   assert(context.size() >= memory.read);
-  if (!memory.prompt) begin(memory, context);
+  if (!memory.source) begin(memory, context);
   while (memory.read < context.size()) {
     const Token token = context[memory.read];
     ++memory.read;
-    if (memory.aligned && memory.at < memory.source && context[memory.at] == token) {
+    if (memory.aligned && memory.at < *memory.source && context[memory.at] == token) {
       ++memory.at;
     } else {
       realign(memory, context.first(memory.read));
@@ -75,7 +73,7 @@ void AlignedCopy::read(Memory& memory, std::span<const Token> context) const {
 Row AlignedCopy::propose(Memory& memory, std::span<const Token> context, std::int32_t position,
                          std::vector<double>&) const {
   const std::size_t place = memory.at + static_cast<std::size_t>(position);
-  if (!memory.aligned || place >= memory.source) return {};
+  if (!memory.source || !memory.aligned || place >= *memory.source) return {};
   if (options_.length > 0 && position >= options_.length) return {};
   return points_[context[place]];
 }

@@ -18,15 +18,13 @@ namespace speclab {
 enum class Realign { unique, nearest };
 
 struct AlignedCopyOptions {
-  std::int32_t source = 0;  ///< the input is the prompt's first `source` tokens; 0: all
   std::int32_t match = 1;   ///< number of output tokens that must occur in the input to align again
   std::int32_t length = 0;  ///< maximum of tokens drafted in a round; 0 sets no limit
   Realign realign = Realign::unique;
 };
 
-/// Copies from the input. The prompt is the context of a Memory's first read; the input x[0 .. n) is its
-/// beginning, and the output follows the prompt. An alignment is a position 0 <= a <= n in the input,
-/// initially 0. For each output token y:
+/// Copies from the input x[0 .. n), which is the context of a Memory's first read; the output follows it. An
+/// alignment is a position 0 <= a <= n in the input, initially 0. For each output token y:
 ///
 /// 1. if aligned, a < n and x[a] = y: a grows by 1;
 /// 2. otherwise the alignment is lost, and the last `match` output tokens, y included, are searched in the
@@ -41,15 +39,14 @@ class AlignedCopy {
  public:
   struct Memory {
     std::size_t read = 0;               ///< number of context tokens already read
-    std::optional<std::size_t> prompt;  ///< length of the prompt
-    std::size_t source = 0;             ///< length of the input
+    std::optional<std::size_t> source;  ///< length of the input, once it is read
     bool aligned = true;
     std::size_t at = 0;               ///< the alignment, or the last one
     std::vector<std::size_t> places;  ///< positions of the input that `match` tokens precede, ordered by
                                       ///< these tokens, then ascending
   };
 
-  /// Requires vocab >= 1, source >= 0, match >= 1, length >= 0.
+  /// Requires vocab >= 1, match >= 1, length >= 0.
   explicit AlignedCopy(std::int32_t vocab, const AlignedCopyOptions& options = {});
 
   std::int32_t vocab() const { return points_.vocab(); }

@@ -81,7 +81,10 @@ class AnyDrafter {
       return drafter.propose(memory.as<Own>(), context, position, storage);
     }
     std::int32_t runs(std::int32_t drafted) const override { return drafter.runs(drafted); }
-    bool foretells_runs() const override { return !ExtendingDrafter<Drafter, double, Outer>; }
+    bool foretells_runs() const override {
+      if constexpr (requires { drafter.foretells_runs(); }) return drafter.foretells_runs();
+      return !ExtendingDrafter<Drafter, double, Outer>;
+    }
     void extend(Memory& memory, std::vector<Token>& context, Outer& random, RoundScratch<double>& scratch,
                 Drafted& done) const override {
       draft_more(drafter, memory.as<Own>(), context, random, scratch, done);

@@ -39,14 +39,13 @@ NgramModel train_head(std::span<const Token> tokens, std::int32_t vocab, std::in
   return train_kneser_ney(by_residue, vocab, 2);
 }
 
-HeadsDrafter fit_heads(std::span<const Token> tokens, std::int32_t vocab, std::int32_t count, int first_order,
+HeadsDrafter fit_heads(std::span<const Token> tokens, std::int32_t vocab, std::int32_t count,
                        const Adjustment& how) {
   if (count < 1) throw ModelError(fmt::format("{} heads: at least 1 is needed", count));
   std::vector<Model> heads;
   for (std::int32_t i = 0; i < count; ++i) {
-    NgramModel head =
-        i == 0 ? train_kneser_ney(tokens, vocab, first_order) : train_head(tokens, vocab, i + 1);
-    heads.push_back(adjusted(Model(std::make_shared<const NgramModel>(std::move(head))), how));
+    auto head = std::make_shared<const NgramModel>(train_head(tokens, vocab, i + 1));
+    heads.push_back(adjusted(Model(std::move(head)), how));
   }
   return HeadsDrafter(std::move(heads));
 }

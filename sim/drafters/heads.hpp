@@ -40,10 +40,9 @@ class HeadsDrafter {
 /// ModelError for a distance outside 1 .. tokens - 1, and as train_kneser_ney does.
 NgramModel train_head(std::span<const Token> tokens, std::int32_t vocab, std::int32_t distance);
 
-/// Trains `count` heads: head 0 is an n-gram model of `first_order` on the text as it is, head i the head of
-/// distance i + 1. `how` adjusts every row: temperature 0 gives the argmax of blockwise parallel decoding.
-/// Throws ModelError if count is below 1, and as train_head does.
+/// Trains `count` heads; head i has distance i + 1. `how` adjusts every row: temperature 0 gives the argmax
+/// of blockwise parallel decoding. Throws ModelError if count is below 1, and as train_head does.
 HeadsDrafter fit_heads(std::span<const Token> tokens, std::int32_t vocab, std::int32_t count,
-                       int first_order = 2, const Adjustment& how = {});
+                       const Adjustment& how = {});
 
 }  // namespace speclab

@@ -36,11 +36,10 @@ std::size_t NgramPlaces::find(std::uint32_t hash, std::span<const Token> ngram,
   return slots_.empty() ? 0 : slots_[slot(hash, ngram, text)].end;
 }
 
-void NgramPlaces::store(std::uint32_t hash, std::size_t length, std::size_t end, Occurrence which,
+void NgramPlaces::store(std::uint32_t hash, std::size_t length, std::size_t end,
                         std::span<const Token> text) {
   if (2 * (used_ + 1) > slots_.size()) grow();
   Slot& here = slots_[slot(hash, text.subspan(end - length, length), text)];
-  if (here.end != 0 && which == Occurrence::first) return;
   if (here.end == 0) ++used_;
   here = {hash, static_cast<std::uint32_t>(end)};
 }
@@ -60,11 +59,7 @@ void NgramPlaces::grow() {
 LookupDrafter::LookupDrafter(std::int32_t vocab, const LookupOptions& options)
     : options_(options), points_(vocab) {
   assert(1 <= options.min_match && options.min_match <= options.max_match);
-  assert(options.length >= 0 && options.within >= 0);
-}
-
-std::size_t LookupDrafter::searched(std::size_t settled) const {
-  return options_.within > 0 ? std::min(settled, static_cast<std::size_t>(options_.within)) : settled;
+  assert(options.length >= 0);
 }
 
 void LookupDrafter::read(Memory& memory, std::span<const Token> context) const {
@@ -73,11 +68,9 @@ void LookupDrafter::read(Memory& memory, std::span<const Token> context) const {
   const auto longest = static_cast<std::size_t>(options_.max_match);
   memory.places.resize(longest - shortest + 1);
   // An n-gram is stored once the token after it is known.
-  for (std::size_t end = std::max<std::size_t>(memory.read, 1); end < searched(context.size()); ++end) {
+  for (std::size_t end = std::max<std::size_t>(memory.read, 1); end < context.size(); ++end) {
     for_each_suffix(context.first(end), longest, [&](std::size_t length, std::uint32_t hash) {
-      if (length >= shortest) {
-        memory.places[length - shortest].store(hash, length, end, options_.occurrence, context);
-      }
+      if (length >= shortest) memory.places[length - shortest].store(hash, length, end, context);
       return true;
     });
   }
@@ -102,8 +95,7 @@ Row LookupDrafter::propose(Memory& memory, std::span<const Token> context, std::
   const auto ahead = static_cast<std::size_t>(position);
   assert(context.size() == memory.read + ahead);
   if (position == 0) memory.from = memory.places.empty() ? 0 : longest_match(memory, context);
-  if (memory.from == 0 || position >= options_.length) return {};
-  if (memory.from + ahead >= searched(memory.read)) return {};
+  if (memory.from == 0 || position >= options_.length || memory.from + ahead >= memory.read) return {};
   return points_[context[memory.from + ahead]];
 }
 

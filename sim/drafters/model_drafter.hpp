@@ -1,40 +1,82 @@
-// The drafter of Leviathan et al. 2023, Alg. 1: a smaller model, run once for each drafted token.
+// Drafts with a smaller model, run once for each token (Leviathan et al. 2023, Alg. 1), and without a run the
+// tokens that the grammar of a request forces (JustVugg/colibri#48; "jump-forward" in SGLang).
 #pragma once
 
-#include <cassert>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "core/round/round.hpp"
+#include "core/distribution/grammar.hpp"
+#include "core/distribution/request_options.hpp"
+#include "sim/adaptive_drafting.hpp"
 #include "sim/drafters/drafter.hpp"
+#include "sim/drafters/point_rows.hpp"
+#include "sim/models/model.hpp"
+#include "sim/models/request_model.hpp"
 
 namespace speclab {
 
-template <LanguageModel<double> Model>
+/// A token is forced if the grammar allows no other after the tokens that follow the prompt, which is the
+/// context of a Memory's first read. A forced token is proposed as a point mass; a target under this grammar
+/// emits it with probability 1. Elsewhere the model's row is proposed, filtered as its own options say, or
+/// nothing if there is no model.
+///
+/// With a grammar or options that remember, the time of propose is proportional to the emitted tokens, as is
+/// that of the filtered target's row.
 class ModelDrafter {
  public:
-  struct Memory {};
+  struct Memory {
+    std::optional<std::size_t> prompt;  ///< its length, once it is read
+  };
 
-  /// Drafts at most `length` tokens in a round; 0 sets no limit.
-  explicit ModelDrafter(Model model, std::int32_t length = 0) : model_(std::move(model)), length_(length) {
-    assert(length >= 0);
+  /// Options that do not remember must already be part of the model. Without a grammar nothing is forced.
+  explicit ModelDrafter(Model model, RequestLaw remembered = {}, Grammar grammar = {})
+      : model_(std::move(model)),
+        remembered_(std::move(remembered)),
+        grammar_(std::move(grammar)),
+        points_(model_->vocab()) {}
+  /// Drafts only what the grammar forces.
+  ModelDrafter(std::int32_t vocab, Grammar grammar) : grammar_(std::move(grammar)), points_(vocab) {}
+
+  std::int32_t vocab() const { return points_.vocab(); }
+  void read(Memory& memory, std::span<const Token> context) const {
+    if (!memory.prompt) memory.prompt = context.size();
   }
-
-  std::int32_t vocab() const { return model_.vocab(); }
-  void read(Memory&, std::span<const Token>) const {}
-  Row propose(Memory&, std::span<const Token> context, std::int32_t position,
+  Row propose(Memory& memory, std::span<const Token> context, std::int32_t,
               std::vector<double>& storage) const {
-    if (length_ > 0 && position >= length_) return {};
-    return model_.next(context, storage);
+    if (const auto token = forced(memory, context)) return points_[*token];
+    if (!model_) return {};
+    if (!remembered_.remembers()) return model_->next(context, storage);
+    return filtered_row(*model_, remembered_, *memory.prompt, context, storage);
   }
-  /// Returns one run per token.
-  std::int32_t runs(std::int32_t drafted) const { return drafted; }
+
+  /// Returns whether the number of drafted tokens determines the runs.
+  bool foretells_runs() const { return !model_ || grammar_.empty(); }
+  std::int32_t runs(std::int32_t drafted) const { return model_ && grammar_.empty() ? drafted : 0; }
+
+  /// Drafts one token, and counts a run if it was not forced.
+  template <class Random>
+  void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<double>& scratch,
+              Drafted& done) const {
+    const std::int32_t before = done.count;
+    const std::int32_t run = forced(memory, context) ? 0 : 1;
+    draft_one(*this, memory, context, random, scratch, done);
+    if (done.count > before) done.runs += run;
+  }
 
  private:
-  Model model_;
-  std::int32_t length_;
+  std::optional<Token> forced(const Memory& memory, std::span<const Token> context) const {
+    if (grammar_.empty()) return std::nullopt;
+    return state_after(grammar_, context.subspan(*memory.prompt)).forced();
+  }
+
+  std::optional<Model> model_ = {};
+  RequestLaw remembered_ = {};  ///< options whose rows depend on all tokens after the prompt
+  Grammar grammar_ = {};
+  PointRows points_;
 };
 
 }  // namespace speclab

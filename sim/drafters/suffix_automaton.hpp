@@ -57,11 +57,6 @@ class SuffixAutomaton {
   /// Returns how often any token followed: the sum of the counts.
   std::int32_t total(State state) const { return at(state).total; }
 
-  template <class Visit>
-  void for_each_edge(State state, const Visit& visit) const {
-    for (std::int32_t i = at(state).first; i != none; i = edge_at(i).next) visit(edge_at(i));
-  }
-
   std::size_t states() const { return nodes_.size(); }
   std::size_t edges() const { return edges_.size(); }
 

@@ -32,7 +32,7 @@ void SuffixDrafter::start(Memory& memory) const {
 }
 
 Row SuffixDrafter::propose(Memory& memory, std::span<const Token> context, std::int32_t position,
-                           std::vector<double>& storage) const {
+                           std::vector<double>&) const {
   if (!memory.text) return {};
   assert(context.size() == memory.read + static_cast<std::size_t>(position));
   const SuffixAutomaton& text = *memory.text;
@@ -52,14 +52,9 @@ Row SuffixDrafter::propose(Memory& memory, std::span<const Token> context, std::
 
   const SuffixAutomaton::Edge* const best = text.best(memory.state);
   if (best == nullptr) return {};
-  const double total = text.total(memory.state);
-  if (memory.probability * (best->count / total) < options_.min_probability) return {};
-  if (!options_.spread) return points_[best->token];
-  storage.assign(static_cast<std::size_t>(vocab()), 0.0);
-  text.for_each_edge(memory.state, [&](const SuffixAutomaton::Edge& edge) {
-    storage[static_cast<std::size_t>(edge.token)] = edge.count / total;
-  });
-  return {storage.data(), vocab()};
+  const double share = best->count / static_cast<double>(text.total(memory.state));
+  if (memory.probability * share < options_.min_probability) return {};
+  return points_[best->token];
 }
 
 }  // namespace speclab

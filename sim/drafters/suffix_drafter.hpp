@@ -20,7 +20,6 @@ struct SuffixOptions {
   std::int32_t length = 16;      ///< maximum of tokens drafted in a round
   double factor = 1;             ///< maximum of drafted tokens per matched token
   double min_probability = 0.1;  ///< minimum of the drafted tokens' joint estimated probability
-  bool spread = false;           ///< propose the estimated distribution instead of its largest token
 };
 
 /// At the start of a round, s is the longest suffix of the context that also occurs earlier in it, cut to
@@ -32,11 +31,9 @@ struct SuffixOptions {
 /// where # counts occurrences in the context, overlaps included. The drafter proposes the most frequent t
 /// (among equals the one whose last occurrence is most recent) as a point mass, as long as the product of the
 /// estimates of all drafted tokens, t included, is at least min_probability, and up to `length` and factor *
-/// |s| tokens. With `spread` the row is P itself, and any of its tokens may be drafted; the product is then
-/// that of the drafted tokens' estimates and the next row's largest P.
+/// |s| tokens.
 ///
-/// Time of read: that of SuffixAutomaton::append with depth max_match + length. Time of propose: constant;
-/// with `spread`, vocab + followers.
+/// Time of read: that of SuffixAutomaton::append with depth max_match + length. Time of propose: constant.
 class SuffixDrafter {
  public:
   struct Memory {

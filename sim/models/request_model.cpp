@@ -6,7 +6,12 @@
 namespace speclab {
 
 Row RequestModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
-  const Row given = base.next(context, scratch);
+  return filtered_row(base, law, prompt, context, scratch);
+}
+
+Row filtered_row(const Model& model, const RequestLaw& law, std::size_t prompt,
+                 std::span<const Token> context, std::vector<double>& scratch) {
+  const Row given = model.next(context, scratch);
   if (given.probabilities != scratch.data())
     scratch.assign(given.probabilities, given.probabilities + given.size);
   const std::size_t asked = std::min(prompt, context.size());

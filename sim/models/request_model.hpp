@@ -26,6 +26,10 @@ struct RequestModel {
   bool prepares() const { return base.prepares(); }
 };
 
+/// Returns a model's row after `context`, filtered as a request asks; `prompt` as above.
+Row filtered_row(const Model& model, const RequestLaw& law, std::size_t prompt,
+                 std::span<const Token> context, std::vector<double>& scratch);
+
 /// Returns `model` with a request's options applied to its rows, after a prompt of `prompt` tokens. The
 /// result is stored if the model is and its rows depend on no more tokens than before.
 Model requested(Model model, const RequestLaw& law, std::size_t prompt);

@@ -89,7 +89,7 @@ TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where th
   const Model target = markov(6, 1);
   const Model draft = markov(6, 2);
   const SequenceSet simulation = simulation_of(5, 40, 9);
-  const Outcome found = decode(simulation, target, ModelDrafter<Model>(draft), FixedPolicy(3));
+  const Outcome found = decode(simulation, target, ModelDrafter(draft), FixedPolicy(3));
   Tally wanted;
   for (std::size_t i = 0; i < simulation.sequences.size(); ++i) {
     std::vector<Token> context = simulation.sequences[i].prompt;
@@ -108,7 +108,7 @@ TEST_CASE("the same counts at one thread and at many, for every kind of drafter 
   const Model target = markov(8, 3);
   const Model draft = markov(8, 4);
   const SequenceSet simulation = simulation_of(20, 60, 2);
-  const std::vector<AnyDrafter> drafters{ModelDrafter<Model>(draft),
+  const std::vector<AnyDrafter> drafters{ModelDrafter(draft),
                                          LookupDrafter(8),
                                          SuffixDrafter(8),
                                          LookaheadDrafter<Model>(target, {.window = 4, .ngram = 3}),
@@ -139,8 +139,8 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
         round_by_round(simulation, target, LookupDrafter(8), policy));
   CHECK(decode(simulation, target, SuffixDrafter(8), policy).total() ==
         round_by_round(simulation, target, SuffixDrafter(8), policy));
-  const HierarchicalDrafter<Model, ModelDrafter<Model>> two(middle, ModelDrafter<Model>(small), 2);
-  const AnyDrafter inner = ModelDrafter<Model>(small);
+  const HierarchicalDrafter<Model, ModelDrafter> two(middle, ModelDrafter(small), 2);
+  const AnyDrafter inner = ModelDrafter(small);
   const Outcome found = decode(simulation, target, Hierarchy(middle, inner, 2), policy);
   CHECK(found.total() == round_by_round(simulation, target, two, policy));
   CHECK(!AnyDrafter(two).foretells_runs());
@@ -173,8 +173,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
   const double c = 0.1;
   const IidPair pair(alpha);
   const SequenceSet simulation = simulation_of(200, 500, test_seed(21));
-  const Tally fixed =
-      decode(simulation, pair.target, ModelDrafter<Model>(pair.draft), FixedPolicy(4)).total();
+  const Tally fixed = decode(simulation, pair.target, ModelDrafter(pair.draft), FixedPolicy(4)).total();
   const auto rounds = static_cast<double>(fixed.rounds);
   const auto tokens_agree = [&](double a) {
     const double mean = (1 - std::pow(a, 5)) / (1 - a);
@@ -185,7 +184,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
 
   // The number is geometric: mean 1 / (1 - alpha), standard deviation sqrt(alpha) / (1 - alpha).
   const Tally oracle =
-      decode(simulation, pair.target, ModelDrafter<Model>(pair.draft), UpperBoundPolicy(60)).total();
+      decode(simulation, pair.target, ModelDrafter(pair.draft), UpperBoundPolicy(60)).total();
   const auto runs = static_cast<double>(oracle.rounds);
   CHECK(mean_agrees(static_cast<double>(oracle.emitted) / runs, 1 / (1 - alpha),
                     std::sqrt(alpha) / (1 - alpha), runs));
@@ -194,27 +193,19 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
       static_cast<double>(oracle.emitted) / (runs + c * static_cast<double>(oracle.draft_runs));
   CHECK(speed == doctest::Approx(1 / (1 - alpha + c * alpha)).epsilon(0.02));
 
-  const TextAcceptances text = measure_first_overlap(
-      simulation, [&](std::size_t) { return pair.target; }, ModelDrafter<Model>(pair.draft));
-  const Tally measured = text.overlap.total();
+  const Tally measured = measure_first_overlap(
+                             simulation, [&](std::size_t) { return pair.target; }, ModelDrafter(pair.draft))
+                             .total();
   CHECK(measured.overlap_contexts == 200 * 500);
   CHECK(measured.drafted == 200 * 500);
   CHECK(measured.overlap_sum() / (200.0 * 500) == doctest::Approx(alpha).epsilon(1e-8));
-  // The mean of min(1, q/p) over the tokens that came is the overlap. Its values are in [0, 1], so its
-  // variance is at most alpha (1 - alpha). Another alpha is detected.
-  const Tally recorded = text.recorded.total();
-  CHECK(recorded.overlap_contexts == 200 * 500);
-  const double mean = recorded.overlap_sum() / (200.0 * 500);
-  const double deviation = std::sqrt(alpha * (1 - alpha));
-  CHECK(mean_agrees(mean, alpha, deviation, 200.0 * 500));
-  CHECK_FALSE(mean_agrees(mean, alpha - 0.02, deviation, 200.0 * 500));
 }
 
 TEST_CASE("two policies share their numbers: equal policies, equal counts, and paired ones differ less") {
   const Model target = markov(10, 3);
   const Model draft = markov(10, 4);
   const SequenceSet simulation = simulation_of(16, 100, 4);
-  const ModelDrafter<Model> drafter(draft);
+  const ModelDrafter drafter(draft);
   CHECK(decode(simulation, target, drafter, FixedPolicy(3)).batches ==
         decode(simulation, target, drafter, AnyPolicy(FixedPolicy(3))).batches);
   CHECK(decode(simulation, target, drafter, FixedPolicy(3)).batches !=

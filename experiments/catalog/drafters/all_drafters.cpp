@@ -18,6 +18,13 @@ namespace speclab {
 
 namespace {
 
+/// Makes the drafter of a model, or of the tokens that a grammar forces and a model.
+MadeDrafter drafting(const ModelConfig& model, const DrafterRequest& request, const Grammar& grammar) {
+  DraftModel built = make_draft_model(model, request);
+  if (!built.model) return {std::nullopt, built.unsupported_reason};
+  return {ModelDrafter(*std::move(built.model), std::move(built.remembered), grammar)};
+}
+
 DrafterKind model_drafter() {
   struct P {
     ModelConfig model;
@@ -27,9 +34,23 @@ DrafterKind model_drafter() {
       {required(field("model", &P::model, kind_of(model_family()),
                       "The model; \"base\": \"target\" in a mixture is the task's target."))},
       [](const P& own, const std::string&, const DrafterRequest& request) -> MadeDrafter {
-        DraftModel built = make_draft_model(own.model, request);
-        if (!built.model) return {std::nullopt, built.unsupported_reason};
-        return {ModelDrafter<Model>(*std::move(built.model))};
+        return drafting(own.model, request, {});
+      });
+}
+
+DrafterKind grammar_drafter() {
+  struct P {
+    std::optional<ModelConfig> model;
+  };
+  return kind_entry<DrafterKind, P>(
+      "grammar",
+      "The tokens that the grammar of \"sampling\" forces, without a run; elsewhere a model's, if there is one.",
+      {field("model", &P::model, kind_of(model_family()),
+             "Model that drafts where the grammar leaves a choice (default: nothing is drafted there).")},
+      [](const P& own, const std::string&, const DrafterRequest& request) -> MadeDrafter {
+        if (request.grammar.empty()) return {std::nullopt, "needs a target whose sampling has a grammar"};
+        if (!own.model) return {ModelDrafter(request.text.vocabulary.size(), request.grammar)};
+        return drafting(*own.model, request, request.grammar);
       });
 }
 
@@ -40,10 +61,7 @@ DrafterKind lookup_drafter() {
       "Prompt lookup: copies the tokens after the longest earlier match of the context's end. One run per round.",
       {integer_field("min_match", &P::min_match, 1, 64, "Shortest match."),
        integer_field("max_match", &P::max_match, 1, 64, "Longest match."),
-       integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
-       field("occurrence", &P::occurrence,
-             choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
-             "Match to continue if several have the same length.")},
+       integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round.")},
       [](const P& own, const std::string& path, const DrafterRequest& request) {
         check_matches(own.min_match, own.max_match, path);
         return MadeDrafter{LookupDrafter(request.text.vocabulary.size(), own)};
@@ -66,9 +84,7 @@ DrafterKind suffix_drafter() {
        integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
        field<P>("factor", &P::factor, number(0, 64), "Most drafted tokens per matched token."),
        field<P>("min_probability", &P::min_probability, number(0, 1),
-                "Smallest estimated joint probability of the drafted tokens."),
-       field<P>("spread", &P::spread, boolean(),
-                "Draw tokens from the estimated distribution instead of taking the most probable.")},
+                "Smallest estimated joint probability of the drafted tokens.")},
       [](const P& own, const std::string& path, const DrafterRequest& request) {
         check_matches(own.min_match, own.max_match, path);
         return MadeDrafter{SuffixDrafter(request.text.vocabulary.size(), own)};
@@ -99,19 +115,17 @@ DrafterKind lookahead_drafter() {
 DrafterKind heads_drafter() {
   struct P {
     std::int32_t heads = 4;
-    std::int32_t first_order = 2;
     double temperature = 1;
   };
   return kind_entry<DrafterKind, P>(
       "heads",
       "Non-autoregressive heads, fitted on the training text: each draws its token without knowing the others. One run per round.",
       {integer_field("heads", &P::heads, 1, 16, "Most tokens drafted in a round."),
-       integer_field("first_order", &P::first_order, 1, 5, "Order of the first head's n-gram."),
        field("temperature", &P::temperature, number(0, 100),
              "Temperature of every head; 0 is the argmax of blockwise parallel decoding.")},
       [](const P& own, const std::string&, const DrafterRequest& request) {
         return MadeDrafter{fit_heads(request.text.tokens, request.text.vocabulary.size(), own.heads,
-                                     own.first_order, {.temperature = own.temperature})};
+                                     {.temperature = own.temperature})};
       });
 }
 
@@ -163,6 +177,12 @@ DrafterKind hierarchical_drafter() {
         }
         DraftModel middle = make_draft_model(own.middle, request);
         if (!middle.model) return {std::nullopt, middle.unsupported_reason};
+        if (middle.remembered.remembers()) {
+          throw ConfigError(
+              sampling_path(own.middle),
+              "penalties, \"min_tokens\" and \"grammar\" do not go with a middle model; give it "
+              "\"sampling\": {{}}, or draft by \"model\" or \"grammar\"");
+        }
         DrafterRequest below = request;
         ++below.level;
         MadeDrafter inner = make_drafter(own.inner, below);
@@ -187,8 +207,9 @@ Family<DrafterKind>& drafter_family() {
        field("rule", &Common::rule, kind_of(rule_family()),
              "Rule that verifies its tokens (default: the config's rule).")});
   static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
-    for (DrafterKind (*const made)() : {model_drafter, lookup_drafter, suffix_drafter, lookahead_drafter,
-                                        heads_drafter, aligned_copy_drafter, hierarchical_drafter})
+    for (DrafterKind (*const made)() :
+         {model_drafter, lookup_drafter, suffix_drafter, lookahead_drafter, heads_drafter,
+          aligned_copy_drafter, grammar_drafter, hierarchical_drafter})
       all.add(made());
   });
   return family;
@@ -215,11 +236,15 @@ DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& requ
   }
   const std::int32_t vocab = request.text.vocabulary.size();
   const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};
-  Model made = request.factory.model(model, from, request.sampling).model;
+  const RequestLaw& law = sampling_of(model, request.sampling);
+  const bool remembers = law.remembers();
+  Model made = remembers ? request.factory.unadjusted(model, from).model
+                         : request.factory.model(model, from, law).model;
   if (made.vocab() != vocab) {
     throw ConfigError(model.path, "has a vocabulary of {}; the task's text has {}", made.vocab(), vocab);
   }
-  return {std::move(made)};
+  check_sampling(law, vocab, sampling_path(model));
+  return {std::move(made), {}, remembers ? law : RequestLaw{}};
 }
 
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {

@@ -27,6 +27,7 @@ struct DrafterRequest {
   const CorpusText& text;      ///< the task's text, including the held-out part
   const Model* target;         ///< null if the text itself is the target; other tokens then have no scores
   std::uint64_t seed;
+  Grammar grammar = {};   ///< the grammar of the target's sampling options, if they have one
   std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter of level 0; ...
 };
 

@@ -26,6 +26,7 @@ MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& req
 struct DraftModel {
   std::optional<Model> model;
   std::string unsupported_reason = {};
+  RequestLaw remembered = {};  ///< its sampling options if they remember; others are part of the model
 };
 
 /// Builds a model that drafts for a task. Throws ConfigError, also for a vocabulary other than the task's.

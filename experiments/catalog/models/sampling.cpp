@@ -177,7 +177,7 @@ class GrammarType final : public Type {
   }
   std::string words() const override {
     return "a list of states, each an object of allowed token ids and next states, such as [{\"5\": 1, \"*\": "
-           "0}, {\"7\": 0}]";
+           "0}, {\"7\": 0}] (speclab.grammar in Python makes one of a regular expression)";
   }
   void schema(Json& out) const override {
     const Json state{{"type", "integer"}, {"minimum", 0}};

@@ -17,10 +17,8 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"
-#include "experiments/run/until.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "experiments/studies/compare/drafter_benchmark.hpp"
-#include "sim/doubling.hpp"
 #include "sim/parallel.hpp"
 #include "sim/policies/fixed.hpp"
 
@@ -127,21 +125,6 @@ ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const Benc
           tokens_per(speeds.tokens, speeds.time, entry.possible_speedups(most), confidence), independence)};
 }
 
-/// Throws ConfigError if "until" cannot be used for the task: its metric has no interval here, or the first
-/// look (interim analysis) has too few sequences or too many rounds.
-void require_looks(const Config& cell, const BenchmarkTask& task, const std::string& path) {
-  using enum Metric;
-  const UntilConfig& until = *cell.simulation.until;
-  require_interval(until, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup},
-                   cell.experiment->name);
-  if (task.first_look < min_independent_trials) {
-    throw ConfigError(path + "/sequences",
-                      "{} are too few for an interval; \"until\" begins with at least {}", task.first_look,
-                      min_independent_trials);
-  }
-  require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
-}
-
 /// A drafter on a task, decoded with every gamma and policy.
 class Comparison {
  public:
@@ -155,32 +138,13 @@ class Comparison {
     return task_->sequences.tokens() * (1 + section_.gammas.size() + section_.policies.size());
   }
 
-  /// Measures the cell. With "until", looks at intervals after each doubling of the sequences. Throws
-  /// Stopped.
+  /// Measures the cell. Throws Stopped.
   void run(CellResult& result, const RunContext& context) const {
-    const CellResult given = result;
-    const std::size_t first = task_->first_look;
-    std::optional<WantedPrecision> wanted;
-    if (const auto interval = wanted_interval(config_))
-      wanted = wanted_precision(*interval, first, task_->sequences.sequences.size(), context.confidence);
-    Measured measured;
-    for (int look = 1;; ++look) {
-      SequenceSet set = first_sequences(task_->sequences, first << (look - 1), look > 1);
-      if (wanted) set.batches = static_cast<std::uint32_t>(std::min<std::size_t>(set.batches, first)) / 2 * 2;
-      Measured more = measure(set, context.control);
-      if (more.partial()) throw Stopped{};
-      if (look > 1) add_first_half(measured, more);
-      measured = std::move(more);
-      result = given;
-      CompareResult own;
-      describe(result, own, measured, set.sequences.size(), wanted ? wanted->confidence : context.confidence);
-      if (wanted) {
-        result.until = UntilResult{is_precise(result, own), look, wanted->max_looks,
-                                   static_cast<std::uint32_t>(set.sequences.size()), set.batches};
-      }
-      result.own = std::move(own);
-      if (!wanted || result.until->reached || look == wanted->max_looks) return;
-    }
+    const Measured measured = measure(context.control);
+    if (measured.partial()) throw Stopped{};
+    CompareResult own;
+    describe(result, own, measured, context.confidence);
+    result.own = std::move(own);
   }
 
  private:
@@ -189,41 +153,18 @@ class Comparison {
     std::optional<Outcome> outcome;  ///< empty if the policy has no meaning for the drafter
   };
   struct Measured {
-    TextAcceptances text;
+    Outcome overlap;        ///< of the text that the target generates
     std::vector<Run> runs;  ///< for every gamma, then for every policy
 
     bool partial() const {
-      return text.overlap.partial || std::any_of(runs.begin(), runs.end(), [](const Run& run) {
+      return overlap.partial || std::any_of(runs.begin(), runs.end(), [](const Run& run) {
                return run.outcome && run.outcome->partial;
              });
     }
   };
 
-  static void add_first_half(const Measured& first, Measured& second) {
-    speclab::add_first_half(first.text.overlap, second.text.overlap);
-    speclab::add_first_half(first.text.recorded, second.text.recorded);
-    for (std::size_t i = 0; i < first.runs.size(); ++i) {
-      if (first.runs[i].outcome) speclab::add_first_half(*first.runs[i].outcome, *second.runs[i].outcome);
-    }
-  }
-
-  /// Returns true if the metric's intervals are narrow enough at all gammas and policies that have one.
-  bool is_precise(const CellResult& result, const CompareResult& own) const {
-    const UntilConfig& until = *config_.simulation.until;
-    std::vector<std::optional<Interval>> all;
-    if (until.metric == Metric::alpha_overlap) all.push_back(value_of(result.simulated, until.metric));
-    for (const auto& [metric, number] : metrics_of_runs) {
-      if (metric != until.metric) continue;
-      for (const GammaResult& run : own.gammas) all.push_back(run.*number);
-      for (const PolicyResult& run : own.policies) all.push_back(run.*number);
-    }
-    std::erase(all, std::nullopt);
-    return !all.empty() && std::all_of(all.begin(), all.end(), [&](const std::optional<Interval>& interval) {
-      return narrow_enough(*interval, until);
-    });
-  }
-
-  Measured measure(const SequenceSet& set, const Control& control) const {
+  Measured measure(const Control& control) const {
+    const SequenceSet& set = task_->sequences;
     Measured measured;
     std::vector<Run>& runs = measured.runs;
     for (const std::int32_t gamma : section_.gammas) runs.push_back({FixedPolicy(gamma), std::nullopt});
@@ -233,7 +174,7 @@ class Comparison {
     const TargetOf target_of = [&](std::size_t sequence) { return task_->target_of(sequence); };
     for_each_index(runs.size() + 1, [&](std::size_t i) {
       if (i == runs.size()) {
-        measured.text = measure_first_overlap(set, target_of, *entry_.drafter, control);
+        measured.overlap = measure_first_overlap(set, target_of, *entry_.drafter, control);
       } else if (!runs[i].policy.foresees() || entry_.drafter->foretells_runs()) {
         runs[i].outcome =
             decode_sequences(set, target_of, *entry_.drafter, runs[i].policy, entry_.rule, control);
@@ -247,8 +188,8 @@ class Comparison {
             each(outcome, [&](const Tally& t) { return entry_.time(t); })};
   }
 
-  void describe(CellResult& result, CompareResult& own, const Measured& measured, std::size_t sequences,
-                double confidence) const {
+  void describe(CellResult& result, CompareResult& own, const Measured& measured, double confidence) const {
+    const std::size_t sequences = task_->sequences.sequences.size();
     const Independence independence =
         sequences >= min_judged_sequences ? Independence::batches : Independence::nothing;
     const auto numbers_of = [&](const Run& run, const Speeds& its) {
@@ -267,21 +208,17 @@ class Comparison {
     own.best_gamma = section_.gammas[best];
     own.sequences = sequences;
 
-    const Outcome& overlaps = measured.text.overlap;
+    const Outcome& overlaps = measured.overlap;
     own.proposes = known_bounds(
         bounded_ratio_interval(each(overlaps, [](const Tally& t) { return real(t.drafted); }),
                                each(overlaps, [](const Tally& t) { return real(t.overlap_contexts); }),
                                {0, 1}, confidence),
         independence);
-    const auto mean_of = [&](const Outcome& outcome) {
-      return value_of(simulated_metrics(outcome.batches, {}, confidence, independence),
-                      Metric::alpha_overlap);
-    };
-    own.alpha_recorded = mean_of(measured.text.recorded);
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
-    put(Metric::alpha_overlap, mean_of(overlaps));
+    put(Metric::alpha_overlap,
+        value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
     for (const auto& [metric, number] : metrics_of_runs) put(metric, own.gammas[best].*number);
 
     for (std::size_t i = 0; i < section_.policies.size(); ++i) {
@@ -354,7 +291,6 @@ Work prepare_comparison(const CellSpec& cell, JobList& jobs) {
   const std::size_t at = index_of(section.tasks, cell, "task");
   const std::string path = fmt::format("/compare/tasks/{}", at);
   auto task = shared_task(section.tasks[at], path, cell.config, jobs);
-  if (cell.config.simulation.until) require_looks(cell.config, *task, path);
   BenchmarkEntry entry = make_entry(section.drafters[index_of(section.drafters, cell, "drafter")],
                                     section.tasks[at], path, *task, cell.config, jobs.factory());
   if (!entry.drafter) {
@@ -384,7 +320,6 @@ const Experiment& compare_experiment() {
       // alpha four times, tokens and speedup; then speedup and gain for each policy
       .intervals =
           [](const Config& cell) { return 6 + 2 * static_cast<int>(section_of(cell).policies.size()); },
-      .until = true,
       .own_key = "comparison",
       .own_result = described<CompareResult>().type,
       .presentation = presented(compare_presentation())};

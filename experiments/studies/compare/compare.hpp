@@ -66,10 +66,7 @@ struct CompareResult {
   std::string unsupported_reason;
   std::uint64_t sequences = 0;       ///< number of decoded sequences
   std::optional<Interval> proposes;  ///< share of contexts in which the drafter proposes any token
-  /// Mean of min(1, q/p) over the tokens of a text that the target generates: the rate that a recording
-  /// gives.
-  std::optional<Interval> alpha_recorded;
-  std::int32_t best_gamma = 0;  ///< fastest fixed gamma
+  std::int32_t best_gamma = 0;       ///< fastest fixed gamma
   std::vector<GammaResult> gammas;
   std::vector<PolicyResult> policies;
 

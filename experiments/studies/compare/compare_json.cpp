@@ -82,7 +82,6 @@ const Typed<CompareResult>& described() {
       result_object<Own>("comparison", {sparse("unsupported_reason", &Own::unsupported_reason),
                                         sparse("sequences", &Own::sequences),
                                         {"proposes", &Own::proposes},
-                                        {"alpha_recorded", &Own::alpha_recorded},
                                         sparse("best_gamma", &Own::best_gamma),
                                         sparse("gammas", &Own::gammas),
                                         sparse("policies", &Own::policies)});
@@ -91,18 +90,17 @@ const Typed<CompareResult>& described() {
 
 std::string compare_csv(const Result& result, const Timings&) {
   std::vector<std::string> columns{"policy", "kind"};
-  for (const char* name :
-       {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step", "drafted_per_round",
-        "alpha_examined", "alpha_drafted", "alpha_overlap", "alpha_recorded"}) {
+  for (const char* name : {"speedup", "speedup_drafting_free", "gain", "tokens_per_target_step",
+                           "drafted_per_round", "alpha_examined", "alpha_drafted", "alpha_overlap"}) {
     add_interval_columns(columns, name);
   }
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
   const auto add = [&](const FinishedCell<CompareResult>& of, const PolicyResult& run) {
     std::vector<CsvValue> row{run.name, run.kind};
-    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
-                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted,
-                                 value_of(of.cell.simulated, Metric::alpha_overlap), of.own.alpha_recorded}) {
+    for (const auto& interval :
+         {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step, run.drafted_per_round,
+          run.alpha_examined, run.alpha_drafted, value_of(of.cell.simulated, Metric::alpha_overlap)}) {
       add_interval(row, interval);
     }
     lines += rows.line(of.index, of.cell, std::move(row));

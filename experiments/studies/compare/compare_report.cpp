@@ -95,19 +95,6 @@ std::string edges(const Result& result) {
       fmt::join(largest, "; "));
 }
 
-/// Returns a note on cells whose intervals are wider than requested.
-std::string too_wide(const Result& result) {
-  std::vector<std::string> wide;
-  for (const auto& [index, cell, own] : compared_cells(result)) {
-    if (!cell.until || cell.until->reached) continue;
-    wide.push_back(fmt::format("{} ({} sequences)", cell.label, cell.until->trials));
-  }
-  if (wide.empty()) return "";
-  return fmt::format(
-      "WARNING: intervals are wider than requested where documents, or the limit on rounds, did not suffice for twice the sequences: {}.\n",
-      fmt::join(wide, "; "));
-}
-
 /// Returns the reasons why cells have no numbers.
 std::string reasons(const Result& result) {
   std::string text;
@@ -133,9 +120,6 @@ Table drafters_table(const Result& result, const std::string& id) {
        metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
       {},
       "All columns but α (contexts) and \"proposes\" are at the fastest fixed γ. α (contexts): the rule's acceptance rate (for token verification, the overlap of target and draft), averaged over text that the target generates; 0 where the drafter proposes nothing. \"proposes\": the share of contexts in which it proposes something. Standard decoding has speedup 1."};
-  const bool looks = std::any_of(result.cells.begin(), result.cells.end(),
-                                 [](const CellResult& cell) { return cell.until.has_value(); });
-  if (looks) table.columns.emplace_back("sequences");
   for (const CellResult& cell : result.cells) {
     if (!cell.own || !own<CompareResult>(cell).ran()) {
       table.rows.push_back(empty_row(cell, table.columns.size()));
@@ -149,7 +133,6 @@ Table drafters_table(const Result& result, const std::string& id) {
       row.push_back(interval_or_none(value_of(cell.simulated, metric)));
     }
     row.push_back(interval_or_none(comparison.proposes));
-    if (looks) row.push_back(count_cell(comparison.sequences));
   }
   return table;
 }
@@ -246,7 +229,7 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
   }
   if (!policy_names(result).empty()) tables.push_back(policies_table(result, id + "-policies"));
   tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
+  tables.front().note = interruption(result) + edges(result) + tables.front().note + " " +
                         interval_note(result) + kinds_of_text(result) + reasons(result);
   return tables;
 }

@@ -12,6 +12,7 @@
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/error.hpp"
+#include "sim/models/request_model.hpp"
 #include "sim/text/documents.hpp"
 #include "sim/text/text_target.hpp"
 
@@ -52,26 +53,25 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
                       "missing; a task decodes held-out documents, so that some must be held out");
   }
   std::optional<Model> target;
+  RequestLaw sampling;
   if (config.target) {
     const ModelRequest request{factory, &config.corpus, corpus_path, nullptr, std::nullopt};
-    target = factory.model(*config.target, request, whole[&Config::sampling]).model;
+    sampling = sampling_of(*config.target, whole[&Config::sampling]);
+    target = sampling.remembers() ? factory.unadjusted(*config.target, request).model
+                                  : factory.model(*config.target, request, sampling).model;
+    check_sampling(sampling, target->vocab(), sampling_path(*config.target));
   }
-  const std::optional<UntilConfig>& precision = whole[&Config::simulation].until;
-  BenchmarkTask task{text, std::move(target), PointRows(text->vocabulary.size()), {}, {}};
+  BenchmarkTask task{text, std::move(target), sampling, PointRows(text->vocabulary.size()), {}, {}};
   task.sequences.seed = whole[&Config::seed];
   task.sequences.batches = static_cast<std::uint32_t>(batches);
   const std::optional<Token> until = prompt_until(config, path, *text);
   const auto wanted = static_cast<std::size_t>(config.sequences);
   const auto most = static_cast<std::size_t>(config.tokens);
-  std::uint64_t decoded = 0;
   for (const auto& document : text->held_out) {
-    // Each round emits at least one token.
-    const bool may_go_on = precision && decoded + most <= precision->max_rounds;
-    if (task.documents.size() >= wanted && !may_go_on) break;
+    if (task.documents.size() >= wanted) break;
     const auto end = prompt_end(document, until, static_cast<std::size_t>(config.prompt_tokens));
     if (!end) continue;
     const std::size_t tokens = task.target ? most : std::min(most, document.size() - *end);
-    decoded += tokens;
     task.documents.push_back(document);
     task.sequences.sequences.push_back(
         {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
@@ -83,13 +83,14 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
                       "shorten the prompt, or hold out more",
                       task.documents.size(), text->held_out.size());
   }
-  task.first_look = std::min(wanted, task.documents.size());
   return task;
 }
 
 }  // namespace
 
 Model BenchmarkTask::target_of(std::size_t sequence) const {
+  if (target && sampling.remembers())
+    return requested(*target, sampling, sequences.sequences[sequence].prompt.size());
   if (target) return *target;
   return TextTarget{documents[sequence], &rows};
 }
@@ -136,7 +137,8 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                                  .sampling = config.sampling,
                                  .text = *task.text,
                                  .target = task.target ? &*task.target : nullptr,
-                                 .seed = config.seed}),
+                                 .seed = config.seed,
+                                 .grammar = task.sampling.grammar}),
           config.section<CompareSection>().verify, make_rule(rule, 1).sampled};
 }
 

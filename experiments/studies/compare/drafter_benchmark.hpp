@@ -22,10 +22,10 @@ class JobList;
 struct BenchmarkTask {
   std::shared_ptr<const CorpusText> text;
   std::optional<Model> target;                ///< empty: the text itself is the target
+  RequestLaw sampling;                        ///< the target's options; the model lacks those that remember
   PointRows rows;                             ///< rows of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
   SequenceSet sequences;
-  std::size_t first_look = 0;  ///< sequences before the first interim analysis; all without "until"
 
   /// Returns the target, valid as long as the task.
   Model target_of(std::size_t sequence) const;

@@ -43,7 +43,11 @@ struct Task {
   JobList jobs;
   bool simulate = false;
   std::shared_ptr<const Setup> setup;
+  Grammar target_grammar, draft_grammar;  ///< empty without one
+  int memory = 0;                         ///< tokens that rows depend on, besides grammars
   ContextChain chain;
+
+  bool has_grammar() const { return !target_grammar.empty() || !draft_grammar.empty(); }
   int max_gamma = 0;
   double confidence = 0;
 };
@@ -55,8 +59,15 @@ int memory_of(const Model& model, const char* path) {
                     "tables, n-grams and mixtures of them");
 }
 
-int memory_of(const Setup& setup) {
-  return std::max(memory_of(setup.target, "/models/target"), memory_of(setup.draft, "/models/draft"));
+/// Returns a model's grammar. Throws ConfigError for other sampling options that remember.
+Grammar grammar_of(const ModelConfig& model, const Config& config) {
+  RequestLaw others = sampling_of(model, config.sampling);
+  Grammar grammar = std::exchange(others.grammar, {});
+  if (!others.remembers()) return grammar;
+  throw ConfigError(
+      sampling_path(model),
+      "exact follows a grammar, but no penalty and no \"min_tokens\", whose rows depend on every token "
+      "before them; \"run\" simulates them, and \"prove\" enumerates short texts");
 }
 
 /// Throws ConfigError, before models are built, for a config that `speclab exact` cannot analyse.
@@ -71,11 +82,35 @@ void check_exact(const Config& config) {
   require_every_gamma(config.rule, "exact");
 }
 
-ContextChain chain_of(const Setup& setup) {
-  const int memory = memory_of(setup);
+/// Returns the number of tokens on which the models' rows depend, besides the grammars.
+int memory_of(Task& task) {
+  Config config = task.config;
+  config.sampling = {};
+  config.models->target.sampling.reset();
+  config.models->draft.sampling.reset();
+  const auto setup = task.jobs.setup(config);
+  return std::max(memory_of(setup->target, "/models/target"), memory_of(setup->draft, "/models/draft"));
+}
+
+ContextChain chain_of(const Task& task) {
+  const Setup& setup = *task.setup;
+  TextKey key;
+  if (task.has_grammar()) {
+    key = [&](std::span<const Token> text) {
+      std::vector<Token> found;
+      for (const Grammar* grammar : {&task.target_grammar, &task.draft_grammar}) {
+        if (grammar->empty()) continue;
+        const std::span<const Token> emitted = text.subspan(setup.simulation.prompts.front().size());
+        found.push_back(static_cast<Token>(&state_after(*grammar, emitted) - grammar->data()));
+      }
+      const auto last = text.last(std::min(text.size(), static_cast<std::size_t>(task.memory)));
+      found.insert(found.end(), last.begin(), last.end());
+      return found;
+    };
+  }
   try {
-    return build_context_chain(setup.target, setup.draft, setup.rule.enumerated, memory,
-                               setup.simulation.prompts);
+    return build_context_chain(setup.target, setup.draft, setup.rule.enumerated, task.memory,
+                               setup.simulation.prompts, {}, key);
   } catch (const ChainError& error) {
     throw ConfigError("/models", error.what());
   }
@@ -229,6 +264,20 @@ const ClosedClass* plain_class(const ClosedClass& members, const std::vector<Clo
   return own;
 }
 
+/// Returns a sentence about the tokens that the target's grammar forces. As drafts they are always accepted,
+/// so that a round emits them and one other token.
+std::string forced_words(const Task& task, const std::vector<double>& plain) {
+  const std::size_t prompt = task.setup->simulation.prompts.front().size();
+  double share = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const std::span<const Token> text = task.chain.contexts[i];
+    if (state_after(task.target_grammar, text.subspan(prompt)).forced()) share += plain[i];
+  }
+  return fmt::format(
+      "The grammar forces {:.6g} of the tokens. Drafted alone, with a gamma that no run of them exceeds, they give {:.6g} tokens per target step.",
+      share, 1 / (1 - share));
+}
+
 /// Analyses one closed class of the chain. `only`: it is the only one.
 ClassResult analyse_class(Task& task, const ClosedClass& members,
                           const std::vector<ClosedClass>& plain_classes, bool only) {
@@ -247,6 +296,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     out.plain_solution = solution_of(target);
     if (target.converged) {
       out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
+      if (!task.target_grammar.empty()) out.remarks.push_back(forced_words(task, target.distribution));
     } else {
       out.remarks.emplace_back(
           "The target's chain of contexts converges too slowly: alpha under the target's distribution, and with it the i.i.d. column, is unknown.");
@@ -320,12 +370,11 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   }
   out.exact.tokens_per_target_step_of_simulation =
       expected_tokens_over(chain, gamma, std::move(start), task.setup->simulation.length);
-  if (found.relative_gain) {
-    const double tokens = expected_tokens_first_order(found.first_accepted, *found.relative_gain, gamma);
-    out.first_order = {tokens, 100 * (tokens / found.expected_tokens - 1)};
-  }
   if (out.iid) out.iid_error_percent = errors_of(*out.iid, out.exact);
-  if (task.simulate) {
+  if (task.simulate && !only && task.has_grammar()) {
+    out.remarks.emplace_back(
+        "It is not simulated, since no prompt puts a grammar into the state of this class.");
+  } else if (task.simulate) {
     JobList fresh;
     out.simulated = simulated_values(task, only ? task.jobs : fresh, config, best);
   }
@@ -344,8 +393,11 @@ ExactResult analyse_exactly(const Config& config, bool simulate) {
   if (simulate) check_fast_engine(task.config);
   task.config.add_section("search");
   task.simulate = simulate;
+  task.target_grammar = grammar_of(task.config.models->target, task.config);
+  task.draft_grammar = grammar_of(task.config.models->draft, task.config);
   task.setup = task.jobs.setup(task.config);
-  task.chain = chain_of(*task.setup);
+  task.memory = memory_of(task);
+  task.chain = chain_of(task);
   task.max_gamma = task.config.section<SearchSection>().max_gamma;
 
   const ContextChain& chain = task.chain;
@@ -367,7 +419,7 @@ ExactResult analyse_exactly(const Config& config, bool simulate) {
   result.title = task.config.title;
   result.config = std::make_shared<const Config>(task.config);
   result.interval_confidence = task.confidence;
-  result.chain = {.memory = memory_of(*task.setup),
+  result.chain = {.memory = task.memory,
                   .contexts = chain.contexts.size(),
                   .transitions = chain.transitions,
                   .transient_contexts = chain.contexts.size() - recurrent,

@@ -62,10 +62,6 @@ Table class_table(const ClassResult& one, const std::string& caption) {
   row("α, visited contexts", &N::alpha_overlap, &I::alpha_overlap);
   row("α, accepted / examined", &N::alpha_examined, &I::alpha_examined);
   row("tokens per target step", &N::tokens_per_target_step, &I::tokens_per_target_step);
-  if (const auto& formula = one.first_order) {
-    add("the same if an acceptance depends on the one before", formula->tokens_per_target_step,
-        one.exact.tokens_per_target_step, {}, formula->error_percent);
-  }
   // One simulation estimates both the chain's mean and its mean over the simulated rounds.
   if (one.simulated) {
     row("the same over the simulated rounds", &N::tokens_per_target_step_of_simulation,

@@ -6,7 +6,6 @@
 
 namespace speclab {
 
-SPECLAB_RESULT(FirstOrderFormula, "first_order", tokens_per_target_step, error_percent);
 SPECLAB_RESULT(SolutionResult, "solution", direct, iterations, residual, damped, converged);
 SPECLAB_RESULT(ChainResult, "chain", memory, contexts, transitions, transient_contexts, closed_classes,
                dense);
@@ -33,7 +32,7 @@ const Typed<ClassResult>& described() {
                 sparse("start", &C::start),
                 {"iid", &C::iid, quantities_type<double>("iid")},
                 {"exact", &C::exact, quantities_type<double>("exact")},
-                SPECLAB_FIELDS(C, tokens_per_target_step_from_start, speedup_by_gamma, first_order),
+                SPECLAB_FIELDS(C, tokens_per_target_step_from_start, speedup_by_gamma),
                 {"iid_error_percent", &C::iid_error_percent, quantities_type<double>("iid_error_percent")},
                 {"simulated", &C::simulated, quantities_type<Interval>("simulated")},
                 SPECLAB_FIELDS(C, plain_solution, round_solution, search_iterations, remarks)});

@@ -57,13 +57,6 @@ struct RoundQuantities {
 using RoundNumbers = RoundQuantities<double>;
 using RoundIntervals = RoundQuantities<Interval>;
 
-/// Tokens per target step by the formula in which acceptance depends on whether the previous token was
-/// accepted.
-struct FirstOrderFormula {
-  double tokens_per_target_step = 0;
-  double error_percent = 0;
-};
-
 /// How a stationary distribution was found (StationaryDistribution).
 struct SolutionResult {
   bool direct = false;  ///< found without iteration
@@ -83,7 +76,6 @@ struct ClassResult {
   /// no stationary distribution was found.
   std::optional<double> tokens_per_target_step_from_start;
   std::vector<double> speedup_by_gamma;  ///< exact, for gamma = 0, 1, ...
-  std::optional<FirstOrderFormula> first_order;
   std::optional<RoundNumbers> iid_error_percent;
   std::optional<RoundIntervals> simulated;
   std::optional<SolutionResult> plain_solution;

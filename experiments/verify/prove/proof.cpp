@@ -89,10 +89,8 @@ Real forced_share(const SequenceDistribution<Real>& distribution, const Grammar&
   Real forced(0);
   for (const auto& [tokens, probability] : distribution) {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const GrammarState& state = state_after(grammar, std::span(tokens).first(i));
-      if (!state.other && state.next.size() == 1) ++count;
-    }
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (state_after(grammar, std::span(tokens).first(i)).forced()) ++count;
     forced += probability * Real(count) / Real(tokens.size());
   }
   return forced;

@@ -121,20 +121,3 @@ TEST_CASE("oracles bound every gamma, and have no value where they have no bound
     }
   }
 }
-
-TEST_CASE("the first-order model is Eq. 1 at gain = 0, and the first acceptance decides at a = 1") {
-  for (const int gamma : gammas) {
-    for (const double alpha : alphas) {
-      CAPTURE(alpha);
-      CAPTURE(gamma);
-      CHECK(close(expected_tokens_first_order(alpha, 0, gamma), expected_tokens(alpha, gamma)));
-      // a = 1: either every token is accepted or none.
-      CHECK(close(expected_tokens_first_order(alpha, 1, gamma), 1 + alpha * gamma));
-    }
-    // a = 0: there is no second acceptance.
-    CHECK(close(expected_tokens_first_order(0.5, -1, gamma), gamma > 0 ? 1.5 : 1));
-  }
-  // By hand: 1 + 0.6 (1 + 0.8 + 0.64), with a = 0.6 + 0.5 * 0.4.
-  CHECK(close(expected_tokens_first_order(0.6, 0.5, 3), 2.464));
-  CHECK(std::abs(expected_tokens_first_order(0.6, 0.5, 3) - expected_tokens(0.6, 3)) > 0.2);
-}

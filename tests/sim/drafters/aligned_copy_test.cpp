@@ -98,10 +98,10 @@ TEST_CASE("copies from the start, and again after a disagreement") {
 TEST_CASE("a token that stands twice: the unique place, or the nearest") {
   const Tokens input{7, 1, 2, 7, 3, 4, 7, 5};
   CHECK(chain_after(AlignedCopy(10), input, {7, 1, 9, 7}).empty());
-  CHECK(chain_after(AlignedCopy(10, {0, 1, 0, Realign::nearest}), input, {7, 1, 9, 7}) == Tokens{3, 4, 7, 5});
-  CHECK(chain_after(AlignedCopy(10, {0, 2, 0, Realign::unique}), input, {7, 1, 9, 4, 7}) == Tokens{5});
+  CHECK(chain_after(AlignedCopy(10, {1, 0, Realign::nearest}), input, {7, 1, 9, 7}) == Tokens{3, 4, 7, 5});
+  CHECK(chain_after(AlignedCopy(10, {2, 0, Realign::unique}), input, {7, 1, 9, 4, 7}) == Tokens{5});
   // Both tokens only occur before the old alignment.
-  CHECK(chain_after(AlignedCopy(10, {0, 1, 0, Realign::nearest}), input, {7, 1, 2, 7, 2}).empty());
+  CHECK(chain_after(AlignedCopy(10, {1, 0, Realign::nearest}), input, {7, 1, 2, 7, 2}).empty());
   CHECK(chain_after(AlignedCopy(10), input, {7, 1, 2, 7, 2}) == Tokens{7, 3, 4, 7, 5});
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("agrees with the definition while outputs grow, and at once") {
   for (const Realign realign : {Realign::unique, Realign::nearest}) {
     for (const std::int32_t match : {1, 2, 3, 50}) {
       for (const std::int32_t length : {0, 3}) {
-        const AlignedCopyOptions options{0, match, length, realign};
+        const AlignedCopyOptions options{match, length, realign};
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
           const std::int32_t vocab = 1 + static_cast<std::int32_t>(seed % 10);
           const AlignedCopy drafter(vocab, options);
@@ -136,16 +136,8 @@ TEST_CASE("agrees with the definition while outputs grow, and at once") {
   CHECK(empty > 500);
 }
 
-TEST_CASE("the input may be the beginning of the prompt") {
-  const AlignedCopy drafter(10, {3, 1, 0, Realign::unique});
-  CHECK(chain_after(drafter, {1, 2, 3, 8, 8}, {}) == Tokens{1, 2, 3});
-  CHECK(chain_after(drafter, {1, 2, 3, 8, 8}, {1}) == Tokens{2, 3});
-  CHECK(chain_after(drafter, {1, 2, 3, 8, 8}, {1, 8}).empty());  // the rest of the prompt is not searched
-  CHECK(chain_after(drafter, {1, 2}, {}) == Tokens{1, 2});       // a prompt shorter than the input should be
-}
-
 TEST_CASE("the last tokens are the output's, not the prompt's") {
-  const AlignedCopy drafter(10, {0, 2, 0, Realign::unique});
+  const AlignedCopy drafter(10, {2, 0, Realign::unique});
   // (5 2) occurs in the input, but 5 is the prompt's last token.
   CHECK(chain_after(drafter, {1, 5, 2, 3, 5}, {2}).empty());
   CHECK(chain_after(drafter, {1, 5, 2, 3, 5}, {2, 3}) == Tokens{5});

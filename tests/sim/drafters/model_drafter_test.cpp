@@ -10,8 +10,7 @@
 #include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
-static_assert(RowDrafter<ModelDrafter<Model>>);
-static_assert(RowDrafter<ModelDrafter<TableModel>>);
+static_assert(RowDrafter<ModelDrafter>);
 
 TEST_CASE("point rows hold one 1, at the place of their token") {
   for (const std::int32_t vocab : {1, 2, 5, 1000}) {
@@ -27,7 +26,7 @@ TEST_CASE("point rows hold one 1, at the place of their token") {
 TEST_CASE("a model's own rows, run by run") {
   const Model model(TableModel(3, 1, {1, 2, 3, 4, 5, 6, 9, 8, 7}));
   const ModelDrafter drafter(model);
-  ModelDrafter<Model>::Memory memory;
+  ModelDrafter::Memory memory;
   std::vector<double> storage;
   std::vector<double> scratch;
   std::vector<Token> context;
@@ -43,9 +42,44 @@ TEST_CASE("a model's own rows, run by run") {
   CHECK(drafter.vocab() == 3);
 }
 
-TEST_CASE("no more than `length` tokens a round") {
-  const TableModel cycle(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0});
-  CHECK(fresh_chain(ModelDrafter(cycle, 4), std::vector<Token>{0}) == std::vector<Token>{1, 2, 0, 1});
-  CHECK(fresh_chain(ModelDrafter(cycle, 1), std::vector<Token>{1}) == std::vector<Token>{2});
-  CHECK(fresh_chain(ModelDrafter(cycle), std::vector<Token>{1}).size() == 1000);
+namespace {
+
+// 0 opens, then 1 must follow, and 1 again or 2.
+const Grammar grammar{{.next = {{0, 1}}, .other = 0}, {.next = {{1, 2}}}, {.next = {{1, 2}, {2, 0}}}};
+const TableModel table(3, 1, {5, 3, 2, 1, 6, 3, 2, 2, 6});
+
+}  // namespace
+
+TEST_CASE("a grammar drafts what it forces after the prompt, without a run, and nothing else") {
+  const ModelDrafter drafter(3, grammar);
+  CHECK(fresh_chain(drafter, std::vector<Token>{0}).empty());  // the prompt does not move the grammar
+  ModelDrafter::Memory memory;
+  drafter.read(memory, std::vector<Token>{0});
+  CHECK(drafted_chain(drafter, memory, std::vector<Token>{0, 0}) == std::vector<Token>{1});
+  CHECK(drafted_chain(drafter, memory, std::vector<Token>{0, 0, 1}).empty());
+  CHECK(drafter.foretells_runs());
+  CHECK(drafter.runs(3) == 0);
+}
+
+TEST_CASE("a model drafts its filtered rows where the grammar leaves a choice, and only these are runs") {
+  const RequestLaw law{.grammar = grammar};
+  const ModelDrafter drafter = ModelDrafter(table, law, grammar);
+  CHECK(!drafter.foretells_runs());
+  ModelDrafter::Memory memory;
+  std::vector<double> storage;
+  drafter.read(memory, {});
+  const std::vector<Token> open{0, 1};
+  const Row row = drafter.propose(memory, open, 2, storage);
+  CHECK(row[0] == 0);  // forbidden; the others keep their ratio
+  CHECK(row[1] == doctest::Approx(6.0 / 9));
+  std::vector<Token> context{0};
+  SampledRandomSource random = sampled_random_source(1, 0, 0);
+  RoundScratch<double> scratch;
+  Drafted done{0, 0};
+  drafter.extend(memory, context, random, scratch, done);
+  CHECK(context == std::vector<Token>{0, 1});
+  CHECK(done.runs == 0);
+  drafter.extend(memory, context, random, scratch, done);
+  CHECK(done.count == 2);
+  CHECK(done.runs == 1);
 }

@@ -23,6 +23,7 @@ struct Task {
   ModelFactory factory;
   CorpusConfig corpus;
   RequestLaw sampling;
+  Grammar grammar;  ///< of the target
   CorpusText text{make_corpus("a b c a b d a b c a c b a b c d", Tokenization::words, 10), {}, {}, {}};
   Model target = TableModel(text.vocabulary.size(), 0,
                             std::vector<double>(static_cast<std::size_t>(text.vocabulary.size()), 1.0));
@@ -34,7 +35,8 @@ struct Task {
                                         .sampling = sampling,
                                         .text = text,
                                         .target = with_target ? &target : nullptr,
-                                        .seed = 1});
+                                        .seed = 1,
+                                        .grammar = grammar});
   }
 };
 
@@ -102,4 +104,18 @@ TEST_CASE("matches: the shortest is not above the longest") {
             task.make(R"({"kind": ")" + kind + R"(", "min_match": 4, "max_match": 3})");
           }) == "/drafter/min_match: 4 is above max_match 3");
   }
+}
+
+TEST_CASE(
+    "a grammar drafts for a target that has one; its model takes the grammar, and a middle model cannot") {
+  Task task;
+  const std::string both = R"({"kind": "grammar", "model": {"kind": "uniform"}})";
+  CHECK(task.make(both).unsupported_reason == "needs a target whose sampling has a grammar");
+  task.grammar = task.sampling.grammar = {{.next = {{0, 1}}, .other = 0}, {.next = {{1, 0}}}};
+  CHECK(task.make(R"({"kind": "grammar"})").drafter->foretells_runs());
+  CHECK(!task.make(both).drafter->foretells_runs());
+  CHECK(task.make(R"({"kind": "model", "model": {"kind": "uniform"}})").drafter->foretells_runs());
+  CHECK(config_error_of([&] { task.make(nested(1)); }).starts_with("/sampling: penalties, \"min_tokens\""));
+  task.sampling.grammar = {{.next = {{99, 0}}}};
+  CHECK(config_error_of([&] { task.make(both); }).starts_with("/sampling/grammar/0/99: 99 is outside"));
 }

@@ -304,3 +304,30 @@ TEST_CASE("what compare refuses") {
   CHECK(error("/compare/tasks/0/corpus/file", "data/no_such_text.txt").find("scripts/setup.sh tasks") !=
         std::string::npos);
 }
+
+TEST_CASE("forced tokens: all accepted, without runs, and 1 / (1 - f) tokens a step; more with a model") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  // After token 1 follow 2 and 3.
+  config["sampling"] = parse_json(R"({"grammar": [{"1": 1, "*": 0}, {"2": 2}, {"3": 0}]})");
+  Json& compare = config["compare"];
+  compare["drafters"] = parse_json(R"([{"kind": "grammar", "c": 0.1},
+      {"kind": "grammar", "name": "both", "model": {"kind": "bigram"}, "c": 0.1},
+      {"kind": "model", "name": "bigram", "model": {"kind": "bigram"}, "c": 0.1}])");
+  compare["policies"] = Json::array();
+  compare["gammas"] = {4};
+  const Result result = run(config);
+  const CellResult& forced = cell_of(result, "model: grammar");
+  const double share = value(forced, Metric::alpha_overlap);
+  CHECK(share > 0.1);
+  CHECK(value(forced, Metric::alpha_examined) == 1.0);
+  CHECK(value(forced, Metric::tokens_per_target_step) == doctest::Approx(1 / (1 - share)).epsilon(0.1));
+  CHECK(value(forced, Metric::speedup) == value(forced, Metric::tokens_per_target_step));
+  const CellResult& both = cell_of(result, "model: both");
+  const CellResult& bigram = cell_of(result, "model: bigram");
+  // The forced tokens of the filtered bigram are the same, but each takes a run.
+  CHECK(value(both, Metric::tokens_per_target_step) == value(bigram, Metric::tokens_per_target_step));
+  CHECK(value(both, Metric::speedup) > value(bigram, Metric::speedup));
+  CHECK(own<CompareResult>(cell_of(result, "text: grammar")).unsupported_reason ==
+        "needs a target whose sampling has a grammar");
+}

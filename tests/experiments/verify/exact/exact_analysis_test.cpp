@@ -264,3 +264,26 @@ TEST_CASE("an order that makes too many contexts is refused, and top_k makes it 
   CHECK(result.chain.contexts > 50);
   CHECK_FALSE(result.chain.dense);
 }
+
+TEST_CASE(
+    "a grammar is part of the context: by hand, and by simulation; other options that remember are refused") {
+  // Token 0 is followed by 1. In state 0 the overlap is 0.9 and in state 1 it is 1. Plain decoding is in
+  // state 1 a third of the time. Rounds begin there in 7 of 17: from state 0 with 0.5 * 0.5 + 0.1, from 1
+  // with 0.5.
+  const std::string with = R"({"gamma": 1, "models": {"target": {"kind": "table", "rows": [[5, 3, 2]]},
+      "draft": {"kind": "table", "rows": [[4, 4, 2]]}},)";
+  const std::string grammar = R"("sampling": {"grammar": [{"0": 1, "*": 0}, {"1": 0}]}})";
+  const ExactResult result = exact_of(with + grammar, true);
+  CHECK(result.chain.contexts == 2);
+  const ClassResult one = only_class(result);
+  CHECK(*one.exact.alpha == doctest::Approx(2 / 3.0 * 0.9 + 1 / 3.0).epsilon(1e-12));
+  CHECK(*one.exact.tokens_per_target_step == doctest::Approx(33 / 17.0).epsilon(1e-12));
+  CHECK(remarks(one, "forces 0.333333 of the tokens"));
+  CHECK(remarks(one, "1.5 tokens per target step"));
+  REQUIRE(one.simulated);
+  const Interval& simulated = *one.simulated->tokens_per_target_step;
+  CHECK(std::abs(simulated.estimate - 33 / 17.0) < 4 * simulated.half_width());
+  CHECK(std::abs(simulated.estimate - 1.9) > 4 * simulated.half_width());  // the rate of state 0 alone
+  CHECK(
+      says(refusal(with + R"("sampling": {"frequency_penalty": 1}})"), "/sampling: exact follows a grammar"));
+}
