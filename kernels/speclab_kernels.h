@@ -20,8 +20,8 @@
 extern "C" {
 #endif
 
-/* Major * 10000 + minor * 100 + patch. */
-#define SPECLAB_KERNELS_VERSION 100
+/* Of this interface: major * 10000 + minor * 100 + patch. Minor versions add functions and fields. */
+#define SPECLAB_KERNELS_VERSION 200
 
 /* The statuses that functions return. speclab_last_error has a sentence for all but speclab_ok. */
 typedef int32_t speclab_status;
@@ -200,6 +200,12 @@ typedef struct speclab_tree_batch {
   int32_t tree_method;    /* speclab_recursive_rejection, ...; speclab_traversal needs children drawn without
                              replacement */
   int32_t reserved;       /* 0 */
+
+  /* All fields below may be zero. Device memory, aligned to 256 bytes, of at least as many bytes as
+   * speclab_verify_tree_workspace_bytes says. With it, one more launch sums the rows after all nodes that
+   * have children, before the walk begins. It serves one batch at a time; its contents do not matter. */
+  void* workspace;
+  size_t workspace_bytes;
 } speclab_tree_batch;
 
 /* NOLINTEND(readability-identifier-naming) */
@@ -238,8 +244,11 @@ SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, voi
  * decides. */
 SPECLAB_API speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t emulate);
 
-/* Verify trees: on a stream of a device of compute capability 9.0 or above, without a workspace, and on
- * the CPU. */
+/* Computes the bytes of workspace that trees of few rows can use; 0: none. They depend on sizes, formats, the
+ * method and which optional pointers are null. Works without a device. */
+SPECLAB_API speclab_status speclab_verify_tree_workspace_bytes(const speclab_tree_batch* tree, size_t* bytes);
+
+/* Verify trees: on a stream of a device of compute capability 9.0 or above, and on the CPU. */
 SPECLAB_API speclab_status speclab_verify_tree(const speclab_tree_batch* tree, void* stream);
 SPECLAB_API speclab_status speclab_verify_tree_on_cpu(const speclab_tree_batch* tree, int32_t emulate);
 

@@ -53,6 +53,8 @@ std::span<const BenchMethod> bench_methods() {
     constexpr auto traversal = TreeMethod::traversal;
     methods.push_back({"tree", 90, tree_reference<recursive>, {}, recursive});
     methods.push_back({"traversal", 90, tree_reference<traversal>, {}, traversal});
+    methods.push_back({"tree-sums", 90, tree_reference<recursive>, {}, recursive, true});
+    methods.push_back({"traversal-sums", 90, tree_reference<traversal>, {}, traversal, true});
     return methods;
   }();
   return all;
@@ -73,12 +75,14 @@ std::optional<std::string> unsupported_reason(const BenchMethod& method, const T
 }
 
 KernelLayout layout_of(const BenchMethod& method, const TreeBatch& tree) {
-  return method.branches() ? KernelLayout{{tree_launch(method.asked_of(tree))}, 0}
+  return method.branches() ? TreeKernels::layout(method.asked_of(tree), method.sums_first)
                            : layout_of(*method.of_chains, tree.batch);
 }
 
 Traffic traffic_of(const BenchMethod& method, const TreeBatch& tree, const BenchOutcome& outcome) {
-  return method.branches() ? tree_traffic(method.asked_of(tree), outcome)
+  // `shape_batch` gives every node with children a row of the draft.
+  const std::int32_t summed = method.sums_first ? tree.draft_row_count() : 0;
+  return method.branches() ? TreeKernels::traffic(method.asked_of(tree), outcome, summed)
                            : traffic_of(*method.of_chains, tree.batch, {outcome.accepted, outcome.rejecting});
 }
 
@@ -100,17 +104,11 @@ BenchOutcome outcome_of(const BenchMethod& method, const DraftTree& tree, const 
 DecisionAgreement agreement_of(const BenchMethod& method, const std::vector<BenchVerdict>& expected,
                                std::int32_t vocab, const BenchResults& results) {
   const double band = method.of_chains ? band_of(*method.of_chains, vocab) : decision_band;
-  DecisionAgreement found{static_cast<int>(expected.size()), 0, 0};
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (expected[i].margin < band) {
-      ++found.within_band;
-    } else if (results.accepted[i] != static_cast<std::int32_t>(expected[i].path.size()) ||
-               results.path_of(static_cast<std::int32_t>(i)) != expected[i].path ||
-               results.next[i] != expected[i].next) {
-      ++found.different;
-    }
-  }
-  return found;
+  return agreement_of(expected, band, [&](std::size_t i) {
+    return results.accepted[i] == static_cast<std::int32_t>(expected[i].path.size()) &&
+           results.path_of(static_cast<std::int32_t>(i)) == expected[i].path &&
+           results.next[i] == expected[i].next;
+  });
 }
 
 BenchBytes bench_bytes(const BenchShape& shape, std::span<const BenchMethod> methods) {

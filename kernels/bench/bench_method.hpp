@@ -30,13 +30,17 @@ struct BenchMethod {
   std::vector<BenchVerdict> (*reference)(const TreeBatch&);
   std::optional<Implementation> of_chains;  ///< empty if the method verifies trees
   TreeMethod of_trees = TreeMethod::recursive_rejection;
+  /// Whether rows of trees are summed before the walk, also where TreeKernels::sums_first does not want it.
+  bool sums_first = false;
 
   bool branches() const { return !of_chains; }
   /// Returns whether the accepted path tells which nodes were tried and refused. With traversal it does not:
   /// traversal tries other nodes before the accepted ones.
   bool path_tells() const { return of_chains || of_trees == TreeMethod::recursive_rejection; }
-  TreeBatch asked_of(TreeBatch tree) const {
+  /// `workspace` has the bytes that layout_of says.
+  TreeBatch asked_of(TreeBatch tree, void* workspace = nullptr) const {
     tree.method = of_trees;
+    if (sums_first) tree.workspace = workspace;
     return tree;
   }
 };

@@ -94,33 +94,23 @@ TreeBatch shape_batch(const BenchShape& shape) {
     tree.parents = {anything<const std::int32_t>(), nullptr, 0, 1};
     tree.path = anything<std::int32_t>();
     draft_rows = static_cast<std::int32_t>(draft_plan(shape).row_position.size());
-    if (!info.chosen) {
-      tree.draft_rows = draft_rows;
-      tree.draft_row = {anything<const std::int32_t>(), nullptr, 0, 1};
-    }
+    tree.draft_rows = draft_rows;
+    if (!info.chosen) tree.draft_row = {anything<const std::int32_t>(), nullptr, 0, 1};
   }
   if (!info.chosen) batch.draft = {somewhere, shape.dtype, row * draft_rows, row};
   return tree;
 }
 
-BenchOutcome expected_outcome(const DraftTree& tree, double acceptance) {
+BenchOutcome expected_outcome(std::int32_t gamma, double acceptance) {
   BenchOutcome expected;
-  std::vector<double> arriving(static_cast<std::size_t>(tree.size()) + 1, 0);
-  arriving[list_index(-1)] = 1;
-  for (std::int32_t node = -1; node < tree.size(); ++node) {
-    double left = arriving[list_index(node)];
-    const std::vector<std::int32_t>& children = tree.children(node);
-    (children.empty() ? expected.leaves : expected.tried) += left;
-    for (const std::int32_t child : children) {
-      const double accepted = left * acceptance;
-      arriving[list_index(child)] = accepted;
-      expected.accepted += accepted;
-      left -= accepted;
-      expected.refused += left;
-      if (child == children.front()) expected.refusing += left;
-    }
-    if (!children.empty()) expected.rejecting += left;
+  expected.leaves = 1;
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    expected.tried += expected.leaves;
+    expected.rejecting += expected.leaves * (1 - acceptance);
+    expected.leaves *= acceptance;
+    expected.accepted += expected.leaves;
   }
+  expected.refused = expected.refusing = expected.rejecting;
   return expected;
 }
 

@@ -45,9 +45,9 @@ struct BenchOutcome : TreeOutcome {
   double accepted = 0;  ///< drafted tokens accepted
 };
 
-/// Returns the expected outcome if each drafted token that is tried is accepted with probability
-/// `acceptance`, independently of the tokens tried before it.
-BenchOutcome expected_outcome(const DraftTree& tree, double acceptance);
+/// Returns the expected outcome of a chain whose tokens are accepted with probability `acceptance`,
+/// independently of the tokens before them.
+BenchOutcome expected_outcome(std::int32_t gamma, double acceptance);
 
 /// The results of verification, in host memory.
 struct BenchResults {

@@ -13,7 +13,6 @@ namespace speclab {
 
 /// Names of the operations that methods are compared with.
 namespace ceiling {
-inline constexpr const char* skip = "skip verification";
 inline constexpr const char* empty = "empty launch";
 inline constexpr const char* two_empty = "two empty launches";
 inline constexpr const char* copy = "copy kernel";
@@ -47,7 +46,7 @@ struct BenchTimes {
 };
 
 struct BenchMeasurement {
-  std::vector<BenchTimes> times;  ///< methods as asked for, then the six operations above
+  std::vector<BenchTimes> times;  ///< methods as asked for, then the five operations above
   double clock_mhz = 0;           ///< clock of a multiprocessor right after the repetitions
 };
 

@@ -1,10 +1,9 @@
-// The operations that verification is compared with: reading bytes without using them, copying bytes,
-// launching an empty kernel, and accepting everything without verifying.
+// The operations that verification is compared with: reading bytes without using them, copying bytes, and
+// launching an empty kernel.
 #pragma once
 
 #include <cstdint>
 
-#include "core/token.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/launch.hpp"
 
@@ -96,31 +95,6 @@ struct Empty : simt::KernelOf<EmptyArgs, simt::warp_size, 1> {
   static constexpr const char* name = "empty";
 
   SPECLAB_DEVICE void operator()(const Args&) const {}
-};
-
-struct SkipArgs {
-  const Token* drafted;  ///< [requests, gamma]
-  std::int32_t* accepted;
-  Token* next;
-  std::int32_t requests;
-  std::int32_t gamma;
-};
-
-/// Accepts all drafted tokens and repeats the last: the cost of a kernel that verifies nothing.
-struct SkipVerification : simt::KernelOf<SkipArgs, 256, 1> {
-  static constexpr const char* name = "skip";
-
-  SPECLAB_DEVICE void operator()(const Args& args) const {
-    const std::int64_t request = simt::block_index() * threads + simt::thread_index();
-    if (request >= args.requests) return;
-    args.accepted[request] = args.gamma;
-    args.next[request] =
-        args.gamma == 0 ? 0 : simt::load(args.drafted + request * args.gamma + args.gamma - 1);
-  }
-
-  static simt::Launch launch(std::int32_t requests) {
-    return simt::launch_of<SkipVerification>((requests + threads - 1) / threads);
-  }
 };
 
 }  // namespace speclab::bench

@@ -190,7 +190,14 @@ TreeBatch tree_of(const speclab_tree_batch& from) {
   tree.draft_row = view_of<std::int32_t>(from.draft_row);
   tree.path = from.path;
   tree.method = static_cast<TreeMethod>(from.tree_method);
+  tree.workspace = from.workspace;
+  tree.workspace_bytes = from.workspace_bytes;
   return tree;
+}
+
+std::size_t& room_for_answer(std::size_t* bytes) {
+  if (bytes == nullptr) throw std::invalid_argument("bytes is null: room for the answer is needed");
+  return *bytes;
 }
 
 /// Returns the flags of a request, computed from its verdict and from the rows at the position where it
@@ -260,8 +267,8 @@ const char* speclab_implementation_name(int32_t implementation) {
 speclab_status speclab_verify_workspace_bytes(const speclab_verify_batch* batch, size_t* bytes) {
   return guarded([&] {
     const speclab_verify_batch known = known_part(batch);
-    if (bytes == nullptr) throw std::invalid_argument("bytes is null: room for the answer is needed");
-    *bytes = verify_workspace_bytes(batch_of(known), static_cast<Implementation>(known.implementation));
+    room_for_answer(bytes) =
+        verify_workspace_bytes(batch_of(known), static_cast<Implementation>(known.implementation));
   });
 }
 
@@ -289,14 +296,19 @@ speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t 
   });
 }
 
+speclab_status speclab_verify_tree_workspace_bytes(const speclab_tree_batch* tree, size_t* bytes) {
+  return guarded([&] { room_for_answer(bytes) = tree_workspace_bytes(tree_of(known_part(tree))); });
+}
+
 speclab_status speclab_verify_tree(const speclab_tree_batch* tree, void* stream) {
   return guarded([&] { verify_tree(tree_of(known_part(tree)), static_cast<CUstream_st*>(stream)); });
 }
 
 speclab_status speclab_verify_tree_on_cpu(const speclab_tree_batch* tree, int32_t emulate) {
   return guarded([&] {
-    const TreeBatch verified = tree_of(known_part(tree));
+    TreeBatch verified = tree_of(known_part(tree));
     if (const auto error = tree_error(verified)) throw std::invalid_argument(*error);
+    if (tree_workspace_bytes(verified) == 0) verified.workspace = nullptr;
     if (emulate != 0) {
       run_tree_emulated(verified);
       return;

@@ -4,9 +4,7 @@
 
 namespace speclab {
 
-template void TreeKernels::launch<tree::Walk<float>>(simt::CudaExecutor&, const TreeBatch&);
-template void TreeKernels::launch<tree::Walk<Bf16>>(simt::CudaExecutor&, const TreeBatch&);
-template void TreeKernels::launch<tree::Walk<F16>>(simt::CudaExecutor&, const TreeBatch&);
+template void TreeKernels::launch<float>(simt::CudaExecutor&, const TreeBatch&);
 
 void run_tree_on_gpu(const TreeBatch& tree, CUstream_st* stream) {
   if (const auto reason = TreeKernels::unsupported_reason(tree)) throw std::invalid_argument(*reason);

@@ -2,6 +2,6 @@
 
 namespace speclab {
 
-template void TreeKernels::launch<tree::Walk<AnyLogit>>(simt::CudaExecutor&, const TreeBatch&);
+template void TreeKernels::launch<AnyLogit>(simt::CudaExecutor&, const TreeBatch&);
 
 }  // namespace speclab

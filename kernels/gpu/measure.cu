@@ -181,7 +181,7 @@ int differing_requests(const BenchResults& one, const BenchResults& other) {
 }
 
 void run_method(const BenchMethod& method, const TreeBatch& tree, void* workspace, cudaStream_t stream) {
-  if (method.branches()) return run_tree_on_gpu(method.asked_of(tree), stream);
+  if (method.branches()) return run_tree_on_gpu(method.asked_of(tree, workspace), stream);
   run_on_gpu(*method.of_chains, tree.batch, workspace, stream);
 }
 
@@ -290,11 +290,6 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
 
   const simt::CudaExecutor executor(stream);
   const auto empty = [&] { executor.run<bench::Empty>(simt::launch_of<bench::Empty>(1), {}); };
-  add(ceiling::skip, [&] {
-    executor.run<bench::SkipVerification>(
-        bench::SkipVerification::launch(shape.requests),
-        {tree.batch.drafted.data, tree.batch.accepted, tree.batch.next, shape.requests, shape.gamma});
-  });
   add(ceiling::empty, empty);
   add(ceiling::two_empty, [&] {
     empty();

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/gpu/captured_graph.hpp"
+#include "kernels/verify/batch_part.hpp"
 
 namespace speclab {
 
@@ -30,8 +31,6 @@ class DeviceBatch {
 
   /// Copies a batch with `draft_rows` rows of the draft per request.
   DeviceBatch(const VerifyBatch& host, std::int32_t draft_rows) : batch(host), host_(host) {
-    const auto requests = static_cast<std::size_t>(host.requests);
-    const std::size_t positions = requests * static_cast<std::size_t>(host.gamma + 1);
     batch.target = rows(host.target, host.target_rows(host.gamma), host.vocab);
     batch.draft = rows(host.draft, draft_rows, host.vocab_of(false));
     batch.target_options = options(host.target_options, host.gamma + 1);
@@ -44,30 +43,16 @@ class DeviceBatch {
     batch.drafted = view(host.drafted, host.gamma);
     batch.seeds = view(host.seeds, 1);
     batch.positions = view(host.positions, 1);
-    batch.bonus = copy(host.bonus, requests);
-    batch.lengths = copy(host.lengths, requests);
-    batch.cumulative = copy(host.cumulative, requests + 1);
-    batch.addresses = copy(host.addresses, requests);
-    batch.uniforms = copy(host.uniforms, positions);
-    batch.accepted = copy(host.accepted, requests);
-    batch.next = copy(host.next, requests);
-    batch.flags = copy(host.flags, requests);
-    batch.tokens = copy(host.tokens, positions);
-    batch.counts = copy(host.counts, requests);
-    batch.log_probabilities = copy(host.log_probabilities, positions);
-    batch.log_sum_exps = copy(host.log_sum_exps, positions);
+    each_array(batch, [&](const char*, auto*& array, std::int64_t each, std::int64_t more) {
+      array = copy(array, static_cast<std::size_t>(host.requests * each + more));
+    });
   }
 
+  /// Copies to the host what a kernel may have written.
   void fetch() const {
-    const auto requests = static_cast<std::size_t>(host_.requests);
-    back(host_.accepted, batch.accepted, requests);
-    back(host_.next, batch.next, requests);
-    back(host_.flags, batch.flags, requests);
-    const std::size_t positions = requests * static_cast<std::size_t>(host_.gamma + 1);
-    back(host_.tokens, batch.tokens, positions);
-    back(host_.counts, batch.counts, requests);
-    back(host_.log_probabilities, batch.log_probabilities, positions);
-    back(host_.log_sum_exps, batch.log_sum_exps, positions);
+    for (const Written& array : written_) {
+      SPECLAB_CUDA(cudaMemcpy(array.host, array.device, array.bytes, cudaMemcpyDeviceToHost));
+    }
   }
 
   VerifyBatch batch;
@@ -80,7 +65,9 @@ class DeviceBatch {
     // bytes in another way.
     const std::size_t off = reinterpret_cast<std::uintptr_t>(host) % 16;
     kept_.push_back(device_copy(reinterpret_cast<const unsigned char*>(host), count * sizeof(T), off));
-    return reinterpret_cast<T*>(kept_.back().get() + off);
+    T* const device = reinterpret_cast<T*>(kept_.back().get() + off);
+    if constexpr (!std::is_const_v<T>) written_.push_back({host, device, count * sizeof(T)});
+    return device;
   }
   template <class T>
   View<T> view(View<T> host, std::int32_t positions, std::int64_t width = 1) {
@@ -90,12 +77,14 @@ class DeviceBatch {
     host.data = data;
     return host;
   }
-  template <class T>
-  static void back(T* host, const T* device, std::size_t count) {
-    if (host != nullptr) SPECLAB_CUDA(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  }
 
  private:
+  struct Written {
+    void* host;
+    const void* device;
+    std::size_t bytes;
+  };
+
   LogitRows rows(LogitRows host, std::int32_t positions, std::int64_t vocab) {
     const std::int64_t bytes = dtype_bytes(host.dtype);
     const View<const unsigned char> of_bytes(static_cast<const unsigned char*>(host.data), host.index,
@@ -112,32 +101,21 @@ class DeviceBatch {
 
   VerifyBatch host_;
   std::vector<DeviceArray<unsigned char>> kept_;
+  std::vector<Written> written_;
 };
 
 /// Device copies of the arrays that a batch of trees points to.
 class DeviceTrees : public DeviceBatch {
  public:
-  explicit DeviceTrees(const TreeBatch& host)
-      : DeviceBatch(host.batch, host.draft_row_count()), tree(host), host_(host) {
+  explicit DeviceTrees(const TreeBatch& host) : DeviceBatch(host.batch, host.draft_row_count()), tree(host) {
     tree.batch = batch;
     tree.parents = view(host.parents, host.batch.gamma);
     tree.draft_row = view(host.draft_row, host.batch.gamma);
-    tree.path = copy(host.path, path_size());
-  }
-
-  void fetch() const {
-    DeviceBatch::fetch();
-    back(host_.path, tree.path, path_size());
+    tree.path = copy(host.path, static_cast<std::size_t>(std::int64_t{batch.requests} * batch.gamma));
+    tree.workspace = copy(static_cast<unsigned char*>(host.workspace), host.workspace_bytes);
   }
 
   TreeBatch tree;
-
- private:
-  std::size_t path_size() const {
-    return static_cast<std::size_t>(host_.batch.requests) * static_cast<std::size_t>(host_.batch.gamma);
-  }
-
-  TreeBatch host_;
 };
 
 }  // namespace

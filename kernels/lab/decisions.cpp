@@ -33,10 +33,7 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
             if (!row.detail.empty()) continue;
             host.make(usual_logits);
             host.run(runner, info.implementation);
-            const DecisionAgreement found = decision_agreement(info.implementation, host.batch);
-            all.requests += found.requests;
-            all.within_band += found.within_band;
-            all.different += found.different;
+            all += decision_agreement(info.implementation, host.batch);
           }
         }
         if (all.requests > 0) {

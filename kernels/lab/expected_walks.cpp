@@ -98,7 +98,7 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
                               std::int32_t requests) {
   const KernelWorkloadInfo& workload = info_of(point.workload);
   const DraftTree tree = draft_plan(point).tree;
-  if (!method.branches()) return expected_outcome(tree, point.alpha);
+  if (!method.branches()) return expected_outcome(point.gamma, point.alpha);
   MadeLogits how{.spread = workload.spread};
   how.noise = noise_for_overlap(how, ids, point.alpha, workload.filters);
   BenchResults results{tree.size(), {}, {}, {}};

@@ -155,7 +155,7 @@ KernelText kernel_text(const KernelReport& report, std::size_t max_rows) {
        "read before. MB: bytes that the algorithm must move, counted, not measured. % copy: the rate of these "
        "bytes divided by that of the faster of two copies of the logits at the same size and cache mode. "
        "Bytes of traversal are expected values for rows of the same overlap, because its results do not say "
-       "which nodes it tried. \"skip verification\" accepts every draft."}};
+       "which nodes it tried."}};
 }
 
 KernelText kernel_text(const DryRunReport& report, std::size_t max_rows) {

@@ -41,9 +41,8 @@ const Typed<CacheMode>& described() {
 }
 template <>
 const Typed<MethodKind>& described() {
-  static const auto type = choice<MethodKind>({{"implementation", MethodKind::implementation},
-                                               {"ceiling", MethodKind::ceiling},
-                                               {"floor", MethodKind::floor}});
+  static const auto type =
+      choice<MethodKind>({{"implementation", MethodKind::implementation}, {"ceiling", MethodKind::ceiling}});
   return type;
 }
 template <>

@@ -23,9 +23,8 @@ struct KernelPoint : BenchShape {
 enum class CacheMode { hot, flushed };
 const char* words(CacheMode mode);
 
-/// implementation: a program that verifies. ceiling: an operation that shows what the device allows. floor:
-/// skipping verification, the least possible time.
-enum class MethodKind { implementation, ceiling, floor };
+/// implementation: a program that verifies. ceiling: an operation that shows what the device allows.
+enum class MethodKind { implementation, ceiling };
 
 struct VerificationRow : KernelPoint {
   double realised_alpha = 0;

@@ -66,9 +66,7 @@ BenchMeasurement pooled_draws(std::vector<BenchMeasurement> draws) {
         all.marginal_seconds = all.marginal_seconds.value_or(0) + share * *one.marginal_seconds;
       all.outcome.add(one.outcome, share);
       all.outcome.accepted += share * one.outcome.accepted;
-      all.decisions.requests += one.decisions.requests;
-      all.decisions.within_band += one.decisions.within_band;
-      all.decisions.different += one.decisions.different;
+      all.decisions += one.decisions;
       all.replayed_otherwise += one.replayed_otherwise;
     }
   }
@@ -91,16 +89,13 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
     const BenchMethod* const method = find_named(task.methods, times.name);
-    const bool floor = times.name == ceiling::skip;
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
     static_cast<KernelPoint&>(row) = point;
     row.realised_alpha = realised_alpha;
     row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
     row.method = times.name;
-    row.kind = method != nullptr ? MethodKind::implementation
-               : floor           ? MethodKind::floor
-                                 : MethodKind::ceiling;
+    row.kind = method != nullptr ? MethodKind::implementation : MethodKind::ceiling;
     row.repetitions = times.seconds.size();
     row.median_us = micro * seconds;
     row.p99_us = micro * nearest_rank(times.seconds, 0.99);
@@ -116,8 +111,8 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.bytes = bytes_of(task, times, method);
     row.gb_per_s = row.bytes / seconds / 1e9;
     row.of_copy = row.bytes / seconds / copy_rate;
-    if (row.kind == MethodKind::ceiling) continue;
-    row.accepted = method != nullptr ? times.outcome.accepted : draft_plan(point).tree.depth();
+    if (method == nullptr) continue;
+    row.accepted = times.outcome.accepted;
     row.compared = times.decisions.requests;
     row.different = times.decisions.different;
   }

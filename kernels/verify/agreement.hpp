@@ -19,7 +19,28 @@ struct DecisionAgreement {
   int requests = 0;
   int within_band = 0;  ///< the reference was so close to an edge that either decision is right
   int different = 0;    ///< decided differently, outside the band
+
+  DecisionAgreement& operator+=(const DecisionAgreement& other) {
+    requests += other.requests;
+    within_band += other.within_band;
+    different += other.different;
+    return *this;
+  }
 };
+
+/// Counts verdicts, of requests or trees; `same(i)` tells whether a decision is that of verdict i.
+template <class Verdict, class Same>
+DecisionAgreement agreement_of(const std::vector<Verdict>& expected, double band, const Same& same) {
+  DecisionAgreement found{static_cast<int>(expected.size()), 0, 0};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].margin < band) {
+      ++found.within_band;
+    } else if (!same(i)) {
+      ++found.different;
+    }
+  }
+  return found;
+}
 
 /// Returns the implementation's reference: the rule's, or that of the sigmoid approximation.
 inline std::vector<ReferenceVerdict> reference_of(Implementation implementation, const VerifyBatch& batch) {
@@ -36,16 +57,9 @@ inline double band_of(Implementation implementation, std::int32_t vocab) {
 inline DecisionAgreement agreement_with(const std::vector<ReferenceVerdict>& expected,
                                         Implementation implementation, std::int32_t vocab,
                                         const std::int32_t* accepted, const Token* next) {
-  const double band = band_of(implementation, vocab);
-  DecisionAgreement found{static_cast<int>(expected.size()), 0, 0};
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (expected[i].margin < band) {
-      ++found.within_band;
-    } else if (accepted[i] != expected[i].accepted || next[i] != expected[i].next) {
-      ++found.different;
-    }
-  }
-  return found;
+  return agreement_of(expected, band_of(implementation, vocab), [&](std::size_t i) {
+    return accepted[i] == expected[i].accepted && next[i] == expected[i].next;
+  });
 }
 
 /// Chooses some requests of a large batch for a slow reference: the first, the last, and others in equal

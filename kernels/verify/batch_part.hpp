@@ -1,4 +1,4 @@
-// Makes a batch of some requests of a larger batch.
+// Visits the arrays of a batch, and makes a batch of some requests of a larger batch.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,25 @@
 #include "kernels/verify/verify_batch.hpp"
 
 namespace speclab {
+
+/// Calls `visit(name, array, each, more)` for all arrays that are pointers with `each` entries for each
+/// request, and `more` after them.
+template <class Batch, class Visit>
+void each_array(Batch& batch, const Visit& visit) {
+  const std::int64_t positions = batch.gamma + 1;
+  visit("accepted", batch.accepted, 1, 0);
+  visit("next", batch.next, 1, 0);
+  visit("flags", batch.flags, 1, 0);
+  visit("tokens", batch.tokens, positions, 0);
+  visit("counts", batch.counts, 1, 0);
+  visit("log_probabilities", batch.log_probabilities, positions, 0);
+  visit("log_sum_exps", batch.log_sum_exps, positions, 0);
+  visit("lengths", batch.lengths, 1, 0);
+  visit("cumulative", batch.cumulative, 1, 1);
+  visit("addresses", batch.addresses, 1, 0);
+  visit("uniforms", batch.uniforms, positions, 0);
+  visit("bonus", batch.bonus, 1, 0);
+}
 
 /// Returns requests `first` to `first + count - 1` of a batch, as a batch.
 inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::int32_t count) {
@@ -19,9 +38,6 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
     if (rows.data == nullptr) return;
     rows.data =
         static_cast<const unsigned char*>(rows.data) + first * rows.request_stride * dtype_bytes(rows.dtype);
-  };
-  const auto shift = [&](auto& pointer, std::int64_t each) {
-    if (pointer != nullptr) pointer += first * each;
   };
   shift_rows(part.target);
   shift_rows(part.draft);
@@ -38,18 +54,9 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
   part.drafted = batch.drafted.from(first, batch.gamma);
   part.seeds = batch.seeds.from(first, 1);
   part.positions = batch.positions.from(first, 1);
-  shift(part.lengths, 1);
-  shift(part.cumulative, 1);
-  shift(part.bonus, 1);
-  shift(part.addresses, 1);
-  shift(part.uniforms, batch.gamma + 1);
-  shift(part.accepted, 1);
-  shift(part.next, 1);
-  shift(part.flags, 1);
-  shift(part.tokens, batch.gamma + 1);
-  shift(part.counts, 1);
-  shift(part.log_probabilities, batch.gamma + 1);
-  shift(part.log_sum_exps, batch.gamma + 1);
+  each_array(part, [first](const char*, auto& array, std::int64_t each, std::int64_t) {
+    if (array != nullptr) array += first * each;
+  });
   return part;
 }
 

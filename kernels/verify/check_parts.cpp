@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "kernels/verify/batch_part.hpp"
 #include "kernels/verify/check_batch.hpp"
 
 namespace speclab {
@@ -201,30 +202,22 @@ Error launch_error(const VerifyBatch& batch, const simt::Launch& launch) {
 std::vector<Memory> memory_of(const VerifyBatch& batch, std::int32_t draft_positions, const void* workspace,
                               std::size_t needed) {
   const std::int64_t requests = batch.requests;
-  const std::int64_t rows = requests * (batch.gamma + 1);
   const std::int64_t target_positions = batch.target_rows(batch.gamma);
-  std::vector<Memory> all{
-      array("accepted", batch.accepted, requests),
-      array("next", batch.next, requests),
-      array("flags", batch.flags, requests),
-      array("tokens", batch.tokens, rows),
-      array("counts", batch.counts, requests),
+  std::vector<Memory> all;
+  each_array(batch, [&](const char* name, auto* data, std::int64_t each, std::int64_t more) {
+    all.push_back(array(name, data, requests * each + more));
+  });
+  const Memory others[] = {
       {"workspace", workspace, needed, 1, workspace_alignment, true},
-      array("log_probabilities", batch.log_probabilities, rows),
-      array("log_sum_exps", batch.log_sum_exps, rows),
-      array("lengths", batch.lengths, requests),
-      array("cumulative", batch.cumulative, requests + 1),
-      array("addresses", batch.addresses, requests),
-      array("uniforms", batch.uniforms, rows),
       view("seeds", batch.seeds, requests, 1),
       view("positions", batch.positions, requests, 1),
-      array("bonus", batch.bonus, requests),
       mask_rows(batch, target_positions),
       view("top_k", batch.top_k, requests, batch.gamma + 1),
       view("top_p", batch.top_p, requests, batch.gamma + 1),
       view("min_p", batch.min_p, requests, batch.gamma + 1),
       array("target.index", batch.target.index, requests),
   };
+  all.insert(all.end(), std::begin(others), std::end(others));
   // Dense arrays of the draft's options have gamma entries per request, however many draft rows there are.
   const auto add_option = [&](const std::string& name, View<const float> option, bool of_target,
                               std::int64_t positions) {

@@ -13,59 +13,43 @@
 
 namespace speclab {
 
-/// Returns how many blocks of a cluster share a row of `tiles` tiles: a power of two, at most `largest`.
-inline std::int32_t cluster_blocks(std::int32_t tiles, int largest) {
-  return static_cast<std::int32_t>(
-      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, largest))));
-}
-
 /// Up to this many requests get clusters of more blocks than every device supports, if the device can place
 /// them: each request then has more multiprocessors, and on an H100 and H200 all of these clusters run at
 /// once. With 32 requests they do not, and take longer (kernels/results/nvidia-h100.md).
 inline constexpr std::int32_t few_requests = 8;
 
-/// Returns the layout that `layout_for(largest)` makes for the largest clusters that the executor's device
-/// can launch; `launch_in` finds the launch in it.
-template <class Kernel, class Executor, class LayoutFor, class LaunchIn>
-auto layout_on(const Executor& executor, std::int32_t requests, const LayoutFor& layout_for,
-               const LaunchIn& launch_in) {
-  if (requests <= few_requests) {
-    const auto layout = layout_for(simt::max_cluster_blocks);
-    if (executor.template takes<Kernel>(launch_in(layout))) return layout;
-  }
-  return layout_for(simt::portable_cluster_blocks);
+/// A launch of clusters, and whether shared memory holds a block's tiles of a row pair beside the kernel's
+/// other data; if not, it holds two tiles of each row.
+struct ClusterLayout {
+  simt::Launch launch;
+  bool keeps = false;
+};
+
+/// Returns the layout with a cluster for each request: as many blocks as a row has tiles, but a power of two
+/// and at most `largest`.
+template <class Kernel>
+ClusterLayout cluster_layout(const VerifyBatch& batch, int largest = simt::portable_cluster_blocks) {
+  const std::int32_t tiles = tiles_of(batch.vocab);
+  const auto blocks =
+      static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(std::min(tiles, largest))));
+  const std::int64_t width = batch.mixed_rows() ? 4 : dtype_bytes(batch.target.dtype);
+  const auto pair = static_cast<std::size_t>(2 * tile_size * width);
+  const auto each = static_cast<std::size_t>((tiles + blocks - 1) / blocks);
+  ClusterLayout layout{simt::launch_of<Kernel>(std::int64_t{batch.requests} * blocks)};
+  layout.launch.cluster = blocks;
+  layout.keeps = each * pair + sizeof(typename Kernel::Shared) <= simt::dynamic_shared_limit;
+  layout.launch.dynamic_shared = (layout.keeps ? each : 2) * pair;
+  return layout;
 }
 
-/// Whether shared memory can hold a block's tiles of a row pair beside the kernel's other data; and the bytes
-/// for them or, if it cannot, for two tiles of each row.
-struct CopiedTiles {
-  bool keeps = false;
-  std::size_t bytes = 0;
-
-  CopiedTiles(std::int32_t tiles, std::int32_t blocks, std::int64_t logit_bytes, std::size_t shared_bytes) {
-    const std::size_t pair = std::size_t{2} * tile_size * static_cast<std::size_t>(logit_bytes);
-    const std::int32_t each = (tiles + blocks - 1) / blocks;
-    keeps = static_cast<std::size_t>(each) * pair + shared_bytes <= simt::dynamic_shared_limit;
-    bytes = static_cast<std::size_t>(keeps ? each : 2) * pair;
+/// Returns the layout with the largest clusters that the executor's device can launch.
+template <class Kernel, class Executor>
+ClusterLayout cluster_layout_on(const Executor& executor, const VerifyBatch& batch) {
+  if (batch.requests <= few_requests) {
+    const ClusterLayout layout = cluster_layout<Kernel>(batch, simt::max_cluster_blocks);
+    if (executor.template takes<Kernel>(layout.launch)) return layout;
   }
-};
-
-struct ClusterLayout {
-  simt::Launch lazy;
-  bool keeps = false;
-};
-
-inline ClusterLayout cluster_layout(const VerifyBatch& batch, int largest = simt::portable_cluster_blocks) {
-  ClusterLayout layout;
-  const std::int32_t tiles = tiles_of(batch.vocab);
-  const std::int32_t blocks = cluster_blocks(tiles, largest);
-  layout.lazy = simt::launch_of<cluster::Lazy<float>>(std::int64_t{batch.requests} * blocks);
-  layout.lazy.cluster = blocks;
-  const CopiedTiles copied(tiles, blocks, dtype_bytes(batch.target.dtype),
-                           sizeof(cluster::Lazy<float>::Shared));
-  layout.keeps = copied.keeps;
-  layout.lazy.dynamic_shared = copied.bytes;
-  return layout;
+  return cluster_layout<Kernel>(batch);
 }
 
 struct ClusterKernels {
@@ -93,8 +77,8 @@ struct ClusterKernels {
     const double draft_rows = batch.certain_drafts() ? 0 : 1;
     const double decided = outcome.accepted + outcome.rejecting;
     double rows = decided * ((target_known ? 0 : 1) + (draft_known ? 0 : 1)) + (1 - outcome.rejecting);
-    const bool retained =
-        cluster_layout(batch).keeps && !target_known && !(draft_known && !batch.certain_drafts());
+    const bool retained = cluster_layout<cluster::Lazy<float>>(batch).keeps && !target_known &&
+                          !(draft_known && !batch.certain_drafts());
     if (!retained) rows += outcome.rejecting * (1 + draft_rows);
     return {batch.requests * rows * row, 0};
   }
@@ -104,10 +88,8 @@ struct ClusterKernels {
     if (batch.requests == 0) return;
     with_logit_type(batch.target.dtype, [&](auto logit) {
       using Kernel = cluster::Lazy<decltype(logit)>;
-      const ClusterLayout layout = layout_on<Kernel>(
-          executor, batch.requests, [&batch](int largest) { return cluster_layout(batch, largest); },
-          [](const ClusterLayout& of) { return of.lazy; });
-      executor.template run<Kernel>(layout.lazy, cluster::Args{batch, tiles_of(batch.vocab), layout.keeps});
+      const ClusterLayout layout = cluster_layout_on<Kernel>(executor, batch);
+      executor.template run<Kernel>(layout.launch, cluster::Args{batch, tiles_of(batch.vocab), layout.keeps});
     });
   }
 };

@@ -17,86 +17,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/simt/launch.hpp"
 #include "kernels/verify/draw.hpp"
 #include "kernels/verify/position_decision.hpp"
+#include "kernels/verify/statistics.hpp"
 
 namespace speclab::fused {
-
-struct Args {
-  VerifyBatch batch;
-  std::int32_t tiles;
-  /// Rows per request whose statistics are taken, from the first position on.
-  std::int32_t target_rows;
-  std::int32_t draft_rows;
-  /// Number of tiles of a row that one block of `Statistics` takes, one after the other.
-  std::int32_t statistics_tiles;
-  /// Blocks of `Next` per request (in block verification, per position of a request).
-  std::int32_t next_blocks;
-  std::uint32_t* weighed;  ///< [requests] blocks of `Next` that are done
-  PartialSum* parts;       ///< [requests, target_rows + draft_rows, tiles]
-  /// [requests, tiles]; in block verification [requests, gamma + 1, tiles].
-  TileWeightSum* weight_sums;
-  float* weight_cells;  ///< [..., cells of a tile], likewise
-};
-
-SPECLAB_HD inline PartialSum* parts_of(const Args& args, std::int64_t request, bool of_target,
-                                       std::int32_t position) {
-  const std::int32_t row = of_target ? position : args.target_rows + position;
-  return args.parts + (request * (args.target_rows + args.draft_rows) + row) * args.tiles;
-}
-
-/// Sets the counters to zero.
-struct Clear : simt::KernelOf<fused::Args, tile_threads, 4> {
-  static constexpr const char* name = "clear";
-
-  SPECLAB_DEVICE void operator()(const Args& args) const {
-    simt::let_next_start();
-    const std::int64_t request = simt::block_index() * threads + simt::thread_index();
-    if (request < args.batch.requests) args.weighed[request] = 0;
-  }
-};
-
-/// Takes the statistics. Neither this kernel nor `Clear` is launched early: any earlier kernel that used the
-/// workspace has ended when they write to it.
-template <class T>
-struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 4> {
-  static constexpr const char* name = "statistics";
-
-  struct Shared {
-    PartialSumScratch scratch[2];  ///< tiles alternate between the two: one barrier per tile is enough
-  };
-
-  SPECLAB_DEVICE void operator()(const Args& args) const {
-    simt::let_next_start();
-    const VerifyBatch& batch = args.batch;
-    const std::int32_t groups = (args.tiles + args.statistics_tiles - 1) / args.statistics_tiles;
-    const BlockPlace place = block_place(args.target_rows + args.draft_rows, groups);
-    const std::int64_t request = place.request;
-    if (place.position == 0 && place.tile == 0 && simt::thread_index() == 0) args.weighed[request] = 0;
-    const bool of_target = place.position < args.target_rows;
-    const std::int32_t position = of_target ? place.position : place.position - args.target_rows;
-    // The row lies past a shorter request's end.
-    if (position >= batch.length(request)) return;
-
-    const RowOf<T> row = logit_row<T>(batch, of_target, request, position);
-    auto& shared = simt::shared<Shared>();
-    PartialSum* const parts = parts_of(args, request, of_target, position);
-    const std::int32_t first = place.tile * args.statistics_tiles;
-    const std::int32_t end =
-        first + args.statistics_tiles < args.tiles ? first + args.statistics_tiles : args.tiles;
-    auto mine = begin_tile(row, first);
-    for (std::int32_t tile = first; tile < end; ++tile) {
-      // The next tile is loaded while this one is summed.
-      decltype(mine) following{};
-      if (tile + 1 < end) following = begin_tile(row, tile + 1);
-      complete_tile(row, tile, mine);
-      const PartialSum partial = tile_part(mine, row.scale, shared.scratch[tile % 2]);
-      if (simt::thread_index() == 0) parts[tile] = partial;
-      mine = following;
-    }
-  }
-};
 
 /// Positions that a block decides at once: two warps serve each, one for the target's row and one for the
 /// draft's.

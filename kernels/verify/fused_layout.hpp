@@ -153,6 +153,14 @@ struct FusedKernels {
     with_logit_type(batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, layout); });
   }
 
+  /// Bytes of a row's logits; for mixed rows with the mask that goes with them.
+  static double row_bytes(const VerifyBatch& batch, bool of_target) {
+    double bytes = static_cast<double>(batch.vocab_of(of_target)) *
+                   static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));
+    if (of_target && batch.mask != nullptr) bytes += batch.vocab / 8.0;
+    return bytes;
+  }
+
   /// Launches the kernels for rows of one format. The definition is not inline because on a GPU each format
   /// is compiled in its own file.
   template <class T, class Executor>
@@ -164,13 +172,6 @@ struct FusedKernels {
     if (!batch.has_filters()) return 0;
     const int reads = batch.top_k == nullptr && batch.top_p == nullptr ? 1 : 2;
     return reads * batch.target_rows(batch.gamma) * row_bytes(batch, true);
-  }
-  /// Bytes of a row's logits; for mixed rows with the mask that goes with them.
-  static double row_bytes(const VerifyBatch& batch, bool of_target) {
-    double bytes = static_cast<double>(batch.vocab_of(of_target)) *
-                   static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));
-    if (of_target && batch.mask != nullptr) bytes += batch.vocab / 8.0;
-    return bytes;
   }
 };
 

@@ -40,7 +40,7 @@ struct RowProbabilities : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
     if (!args.wanted(at)) return;
     const LogitRow<T> row = logit_row<T>(args.batch, args.of_target, at.request, at.position);
     const HeldTile<T> mine = whole_tile(row, at.tile);
-    const PartialSum partial = tile_partial_sum(mine, row.scale.scale, simt::shared<PartialSumScratch>());
+    const PartialSum partial = tile_part(mine, row.scale, simt::shared<PartialSumScratch>());
     if (simt::thread_index() == 0) args.parts[args.row_index(at) * args.tiles + at.tile] = partial;
   }
 };

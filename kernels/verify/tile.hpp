@@ -82,17 +82,6 @@ SPECLAB_DEVICE PartialSum merged_part(const PartialSumScratch& scratch, const Co
   }
   return all;
 }
-/// Does both in one call, and returns the part to the first warp. It calls `sync` once; the caller must
-/// before the scratch is used again.
-template <class Combine>
-SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScratch& scratch,
-                                        const Combine& combine) {
-  leave_part(of_warp, scratch);
-  simt::sync();
-  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
-  return merged_part(scratch, combine);
-}
-
 /// Returns the reference of weights whose largest logit is `largest`: a whole number, so that powers of the
 /// differences of references are exact. If all weights are 0, every term is 0 for any finite reference; NaN
 /// stays NaN.
@@ -141,11 +130,6 @@ SPECLAB_DEVICE PartialSum warp_partial_sum(const HeldTile<T>& mine, float scale)
   SPECLAB_UNROLL
   for (int s = 0; s < TileShape<T>::steps; ++s) sum.take(mine.vectors[s], scale, reference);
   return sum.of_warp(reference);
-}
-/// Returns the sum of a tile's weights to the first warp; `sync` as for `part_of_block`.
-template <class T>
-SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale, PartialSumScratch& scratch) {
-  return part_of_block(warp_partial_sum(mine, scale), scratch, merge);
 }
 
 /// Returns the higher of two tops (see TopOfThread); of equally high ones that with the lower place.
@@ -196,7 +180,8 @@ SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& sca
 SPECLAB_DEVICE inline PartialSum merged_part(const PartialSumScratch& scratch, const RowScale& scale) {
   return scale.lowest() ? merged_part(scratch, higher) : merged_part(scratch, merge);
 }
-/// Does both, and returns the part to the first warp; `sync` as for `part_of_block`.
+/// Does both, and returns the part to the first warp. It calls `sync` once; the caller must before the
+/// scratch is used again. So with `row_top`.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
                                     PartialSumScratch& scratch) {
@@ -211,7 +196,10 @@ template <class Row>
 SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
   TopOfThread<typename Row::Logit> top;
   each_step(row, tile, [&top](int step, const simt::Vector16& mine) { top.take(step, mine); });
-  return part_of_block(top.of_warp(), scratch, higher);
+  leave_part(top.of_warp(), scratch);
+  simt::sync();
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  return merged_part(scratch, higher);
 }
 
 /// Merges the parts of a row's tiles to log2 of its total weight. One warp calls it; lanes take tiles in turn

@@ -57,8 +57,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
       shared.zero_residual = false;
       shared.levels[0].siblings = {};
     }
-    // No block may write to another block's shared memory before that block has started.
-    simt::cluster_sync();
+    block.wait_to_walk();
 
     std::int32_t depth = 0;
     std::int32_t node = -1;                       ///< the node of the walk, path[depth - 1]

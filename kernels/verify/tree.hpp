@@ -99,8 +99,7 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
     std::int32_t position = 0;                    ///< position after the node of the walk
     bool arrived = true;                          ///< none of its children was tried yet
     std::int32_t child = block.child_of(-1, -1);  ///< the child to be tried next, or -1
-    // No block may write to another block's shared memory before that block has started.
-    simt::cluster_sync();
+    block.wait_to_walk();
 
     bool without_refused = false;
     bool sums_draft = false;  ///< the next pass is over the draft alone

@@ -2,6 +2,7 @@
 // shape of its trees.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/verify/verify_batch.hpp"
@@ -48,6 +49,10 @@ struct TreeBatch {
   TreeMethod method = TreeMethod::recursive_rejection;
   /// Out, or null: [requests, nodes] the accepted nodes, and -1 after them.
   std::int32_t* path = nullptr;
+  /// Or null: memory for the sums of rows, aligned to 256 bytes. With it, one launch sums the rows after all
+  /// nodes that have children before the walk begins (TreeKernels::sums_first).
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
 
   SPECLAB_HD std::int32_t draft_row_count() const { return draft_rows == 0 ? batch.gamma : draft_rows; }
   SPECLAB_HD std::int32_t parent(std::int64_t request, std::int32_t node) const {

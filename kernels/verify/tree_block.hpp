@@ -20,6 +20,10 @@ struct Args {
   TreeBatch tree;
   std::int32_t tiles;
   bool keeps;  ///< whether shared memory holds a block's tiles of a row pair
+  /// Those of fused::Args, if the launch before has summed rows. Null: the walk sums them itself.
+  PartialSum* parts;
+  std::int32_t target_rows;
+  std::int32_t draft_rows;
 };
 
 /// A node whose children are tried, and what the refusals so far have left. It is the same in all blocks.
@@ -29,17 +33,6 @@ struct TriedNode {
   SiblingResidual<double> siblings;
   double refused_probability;  ///< what the draft loses if the child tried last is refused
 };
-
-/// Returns the first child of `node` after the node `after`, or -1. All lanes of a warp call it.
-SPECLAB_DEVICE inline std::int32_t next_child(const std::int32_t* parents, std::int32_t nodes,
-                                              std::int32_t node, std::int32_t after) {
-  for (std::int32_t first = after + 1; first < nodes; first += simt::warp_size) {
-    const std::int32_t here = first + simt::thread_index() % simt::warp_size;
-    const std::uint32_t children = simt::ballot(here < nodes && parents[here] == node);
-    if (children != 0) return first + simt::lowest_bit(children);
-  }
-  return -1;
-}
 
 /// A child's token in both rows at the child's position, read before the rows are summed.
 struct ChildLogits {
@@ -151,12 +144,19 @@ class Block {
   }
 
   SPECLAB_DEVICE std::int32_t child_of(std::int32_t node, std::int32_t after) const {
-    return next_child(shared_.parents, nodes, node, after);
+    return next_child([this](std::int32_t i) { return shared_.parents[i]; }, nodes, node, after);
   }
 
-  /// Sums the row pair of a position, unless both sums are known, and writes the sums to a node: the first
-  /// warp writes the target's and the second the draft's (0 for chosen children). `sync` before they are
-  /// read.
+  /// Waits until the walk may begin: for the sums, if an earlier launch takes them, and for all blocks of the
+  /// cluster, because no block may write to another block's shared memory before that block has started.
+  SPECLAB_DEVICE void wait_to_walk() const {
+    if (args_.parts != nullptr) simt::wait_for_previous();
+    simt::cluster_sync();
+  }
+
+  /// Sums the row pair of a position, unless both sums are known or were taken before, and writes the sums to
+  /// a node: the first warp writes the target's and the second the draft's (0 for chosen children). `sync`
+  /// before they are read.
   SPECLAB_DEVICE void arrive(std::int32_t position, TriedNode& node) {
     sum_rows(position);
     const int warp = simt::thread_index() / simt::warp_size;
@@ -285,7 +285,9 @@ class Block {
 
  private:
   SPECLAB_DEVICE void sum_rows(std::int32_t position) {
-    if (!target_known || !draft_known) {
+    if (args_.parts != nullptr) {
+      fetch_parts(position);
+    } else if (!target_known || !draft_known) {
       const TreeBatch& tree = args_.tree;
       node_turn_ ^= 1;
       const auto row_at = [&](bool of_target) {
@@ -298,6 +300,17 @@ class Block {
       if (!draft_known) kept_[false] = tree.batch.draft_place == nullptr ? position : -1;
     }
     simt::sync();
+  }
+  SPECLAB_DEVICE void fetch_parts(std::int32_t position) {
+    node_turn_ ^= 1;
+    for (std::int32_t i = simt::thread_index(); i < 2 * args_.tiles; i += tile_threads) {
+      const bool of_target = i >= args_.tiles;
+      const std::int32_t tile = of_target ? i - args_.tiles : i;
+      if (of_target ? target_known : draft_known) continue;
+      const PartialSum* const part = fused::parts_of(args_, request, of_target, position) + tile;
+      shared_.sums.parts[node_turn_][of_target][tile] = {simt::load_fresh(&part->reference),
+                                                         simt::load_fresh(&part->sum)};
+    }
   }
   SPECLAB_DEVICE LogSum sum(bool of_target, std::int32_t position) const {
     const PartialSum* const parts = shared_.sums.parts[node_turn_][of_target];

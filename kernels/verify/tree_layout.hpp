@@ -1,10 +1,11 @@
-// Computes the launch of tree verification from the sizes alone.
+// Computes the launches of tree verification from the sizes alone.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "kernels/verify/cluster_layout.hpp"
+#include "kernels/verify/fused_layout.hpp"
 #include "kernels/verify/traversal.hpp"
 #include "kernels/verify/tree.hpp"
 #include "kernels/verify/verify_tree.hpp"
@@ -12,16 +13,40 @@
 namespace speclab {
 
 struct TreeKernels {
-  struct Layout {
-    simt::Launch launch;
-    bool keeps = false;
-  };
+  /// Returns the layout of the walk, for rows of any kind, on every device with clusters.
+  static ClusterLayout layout(const TreeBatch& tree) {
+    return tree.method == TreeMethod::traversal ? cluster_layout<tree::Traverse<float>>(tree.batch)
+                                                : cluster_layout<tree::Walk<float>>(tree.batch);
+  }
 
-  /// Returns the layout as `cluster_layout` does, for rows of any kind, on every device with clusters.
-  static Layout layout(const TreeBatch& tree) {
-    constexpr int largest = simt::portable_cluster_blocks;
-    return tree.method == TreeMethod::traversal ? layout_of<tree::Traverse<float>>(tree, largest)
-                                                : layout_of<tree::Walk<float>>(tree, largest);
+  /// Returns the layout of `Statistics` for the rows after nodes that have children, with the tree's
+  /// workspace.
+  static FusedLayout sums_layout(const TreeBatch& tree) {
+    FusedLayout layout = fused_layout(tree.batch, tree.workspace);
+    layout.clear.blocks = layout.next.blocks = 0;
+    layout.args.parents = tree.parents;
+    layout.args.draft_row = tree.draft_row;
+    layout.args.draft_row_count = tree.draft_row_count();
+    return layout;
+  }
+
+  /// Returns whether a batch that has a workspace is verified by two launches, the first of which sums rows:
+  /// if all its rows have few bytes. kernels/README.md has the reason for the bounds, which were not
+  /// measured.
+  static bool sums_first(const TreeBatch& tree) {
+    const fused::Args rows = sums_layout(tree).args;
+    const double bytes = tree.batch.requests * (rows.target_rows * FusedKernels::row_bytes(tree.batch, true) +
+                                                rows.draft_rows * FusedKernels::row_bytes(tree.batch, false));
+    return bytes > 0 && bytes <= (tree.method == TreeMethod::traversal ? 256 : 128) * 0x1p20;
+  }
+
+  /// Returns the launches and the workspace, with rows summed first or by the walk.
+  static KernelLayout layout(const TreeBatch& tree, bool with_sums) {
+    simt::Launch walk = layout(tree).launch;
+    const FusedLayout sums = sums_layout(tree);
+    if (!with_sums || sums.statistics.blocks == 0) return {{walk}, 0};
+    walk.early = true;
+    return {{sums.statistics, walk}, sums.workspace_bytes};
   }
 
   /// Returns the reason why a batch cannot be run, as a sentence's end; nothing if it can.
@@ -47,72 +72,63 @@ struct TreeKernels {
     return std::nullopt;
   }
 
-  /// Returns the bytes of logits that the algorithm must read; it writes nothing but results.
-  static Traffic traffic(const TreeBatch& tree, const TreeOutcome& outcome) {
+  /// Returns the bytes of logits that the algorithm must read, and those of sums that it writes. `summed`:
+  /// nodes (and contexts) with children, if their rows are summed before the walk; otherwise 0.
+  static Traffic traffic(const TreeBatch& tree, const TreeOutcome& outcome, std::int32_t summed = 0) {
     const VerifyBatch& batch = tree.batch;
     const bool chosen = batch.certain_drafts();
     const bool target_known = batch.sum_known(true);
     const bool draft_known = batch.sum_known(false) || chosen;
-    const auto row = [&](bool of_target) {
-      return static_cast<double>(batch.vocab_of(of_target)) *
-             static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));
-    };
     const bool keeps = layout(tree).keeps;
     // Passes over a row pair (for chosen children one pass, over the target) read what is not kept; a node's
     // first pass keeps the pair. Taking a row's sum keeps it, too, except for a draft row with its own ids.
     const double passes = chosen ? outcome.rejecting : outcome.refused;
     const double first = chosen ? outcome.rejecting : outcome.refusing;
     const auto read = [&](bool known, bool sum_keeps) {
-      return (known ? 0 : outcome.tried) +
-             (keeps ? (sum_keeps && !known ? 0 : first) + outcome.returned : passes);
+      // A walk behind sums reads rows as if all sums were given.
+      return (known        ? 0
+              : summed > 0 ? summed
+                           : outcome.tried) +
+             (keeps ? (sum_keeps && !known && summed == 0 ? 0 : first) + outcome.returned : passes);
     };
     const double of_target = outcome.leaves + read(target_known, true);
     const double of_draft = chosen ? 0 : read(draft_known, batch.draft_place == nullptr);
-    return {batch.requests * (of_target * row(true) + of_draft * (chosen ? 0 : row(false))), 0};
+    const double parts = summed * ((target_known ? 0 : 1) + (draft_known ? 0 : 1)) * tiles_of(batch.vocab) *
+                         static_cast<double>(sizeof(PartialSum));
+    return {batch.requests * (of_target * FusedKernels::row_bytes(batch, true) +
+                              of_draft * (chosen ? 0 : FusedKernels::row_bytes(batch, false))),
+            batch.requests * parts};
   }
 
-  /// Verifies a batch on any executor; the batch is in the executor's memory.
+  /// Verifies a batch on any executor; the batch is in the executor's memory. With a workspace, rows are
+  /// summed first.
   template <class Executor>
   static void run(Executor&& executor, const TreeBatch& tree) {
     if (tree.batch.requests == 0) return;
-    const auto launch_for = [&](auto logit) {
-      using T = decltype(logit);
-      if (tree.method == TreeMethod::traversal) return launch<tree::Traverse<T>>(executor, tree);
-      return launch<tree::Walk<T>>(executor, tree);
-    };
-    if (tree.batch.mixed_rows()) return launch_for(AnyLogit{});
-    with_logit_type(tree.batch.target.dtype, launch_for);
+    if (tree.batch.mixed_rows()) return launch<AnyLogit>(executor, tree);
+    with_logit_type(tree.batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, tree); });
   }
 
-  /// Launches one method for rows of one format. It is not inline, because on a GPU formats are compiled in
+  /// Launches the kernels for rows of one format. It is not inline, because on a GPU formats are compiled in
   /// their own files.
-  template <class Kernel, class Executor>
+  template <class T, class Executor>
   static void launch(Executor& executor, const TreeBatch& tree);
-
- private:
-  /// Returns the layout; a kernel for another format has the same launch.
-  template <class Kernel>
-  static Layout layout_of(const TreeBatch& tree, int largest) {
-    Layout layout;
-    const std::int32_t tiles = tiles_of(tree.batch.vocab);
-    const std::int32_t blocks = cluster_blocks(tiles, largest);
-    layout.launch = simt::launch_of<Kernel>(std::int64_t{tree.batch.requests} * blocks);
-    layout.launch.cluster = blocks;
-    const std::int64_t width = tree.batch.mixed_rows() ? 4 : dtype_bytes(tree.batch.target.dtype);
-    const CopiedTiles copied(tiles, blocks, width, sizeof(typename Kernel::Shared));
-    layout.keeps = copied.keeps;
-    layout.launch.dynamic_shared = copied.bytes;
-    return layout;
-  }
 };
 
-template <class Kernel, class Executor>
+template <class T, class Executor>
 void TreeKernels::launch(Executor& executor, const TreeBatch& tree) {
-  const Layout layout_here = layout_on<Kernel>(
-      executor, tree.batch.requests, [&tree](int largest) { return layout_of<Kernel>(tree, largest); },
-      [](const Layout& of) { return of.launch; });
-  const tree::Args args{tree, tiles_of(tree.batch.vocab), layout_here.keeps};
-  executor.template run<Kernel>(layout_here.launch, args);
+  const FusedLayout sums = sums_layout(tree);
+  const bool summed = tree.workspace != nullptr && sums.statistics.blocks > 0;
+  if (summed) FusedKernels::launch<T>(executor, sums);
+  const auto walk = [&]<class Kernel>(Kernel) {
+    ClusterLayout layout = cluster_layout_on<Kernel>(executor, tree.batch);
+    layout.launch.early = summed;
+    executor.template run<Kernel>(layout.launch,
+                                  {tree, sums.args.tiles, layout.keeps, summed ? sums.args.parts : nullptr,
+                                   sums.args.target_rows, sums.args.draft_rows});
+  };
+  if (tree.method == TreeMethod::traversal) return walk(tree::Traverse<T>{});
+  walk(tree::Walk<T>{});
 }
 
 }  // namespace speclab

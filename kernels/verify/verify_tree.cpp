@@ -7,10 +7,6 @@ namespace speclab {
 
 namespace {
 
-void refuse_unsupported(const TreeBatch& tree) {
-  if (const auto reason = TreeKernels::unsupported_reason(tree)) throw std::invalid_argument(*reason);
-}
-
 /// Checks the sizes, formats, options and arrays that trees add to those of chains.
 Error tree_field_error(const TreeBatch& tree) {
   if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1)) {
@@ -25,31 +21,36 @@ Error tree_field_error(const TreeBatch& tree) {
   return std::nullopt;
 }
 
-}  // namespace
-
-simt::Launch tree_launch(const TreeBatch& tree) {
-  refuse_unsupported(tree);
-  return TreeKernels::layout(tree).launch;
+/// Finds the mistakes on which no pointer has a bearing.
+Error shape_error(const TreeBatch& tree) {
+  if (Error reason = TreeKernels::unsupported_reason(tree)) return reason;
+  if (Error error = field_error(tree.batch)) return error;
+  if (Error error = tree_field_error(tree)) return error;
+  return launch_error(tree.batch, TreeKernels::layout(tree).launch);
 }
 
-Traffic tree_traffic(const TreeBatch& tree, const TreeOutcome& outcome) {
-  refuse_unsupported(tree);
-  return TreeKernels::traffic(tree, outcome);
+}  // namespace
+
+std::size_t tree_workspace_bytes(const TreeBatch& tree) {
+  if (Error error = shape_error(tree)) throw std::invalid_argument(*error);
+  return TreeKernels::sums_first(tree) ? TreeKernels::layout(tree, true).workspace_bytes : 0;
 }
 
 Error tree_error(const TreeBatch& tree) {
   const VerifyBatch& batch = tree.batch;
-  if (Error reason = TreeKernels::unsupported_reason(tree)) return reason;
-  if (Error error = field_error(batch)) return error;
-  if (Error error = tree_field_error(tree)) return error;
-  if (Error error = launch_error(batch, TreeKernels::layout(tree).launch)) return error;
+  if (Error error = shape_error(tree)) return error;
   if (batch.requests == 0) return std::nullopt;
   const std::int32_t draft_rows = tree.draft_row_count();
   if (Error error = array_error(batch, draft_rows)) return error;
   if (batch.gamma > 0 && tree.parents == nullptr) {
     return "parents is null: the node before each of [requests, gamma] is needed";
   }
-  std::vector<Memory> memory = memory_of(batch, draft_rows, nullptr, 0);
+  const std::size_t needed = tree.workspace == nullptr ? 0 : tree_workspace_bytes(tree);
+  if (tree.workspace_bytes < needed) {
+    return "workspace_bytes is " + std::to_string(tree.workspace_bytes) + ": this batch needs " +
+           std::to_string(needed);
+  }
+  std::vector<Memory> memory = memory_of(batch, draft_rows, tree.workspace, needed);
   const auto add = [&memory](Memory added) {
     if (added.data != nullptr && added.bytes() > 0) memory.push_back(std::move(added));
   };
@@ -60,7 +61,7 @@ Error tree_error(const TreeBatch& tree) {
 }
 
 std::uint64_t run_tree_emulated(const TreeBatch& tree, simt::Order order) {
-  refuse_unsupported(tree);
+  if (const auto reason = TreeKernels::unsupported_reason(tree)) throw std::invalid_argument(*reason);
   simt::EmulatedExecutor executor(order);
   TreeKernels::run(executor, tree);
   return executor.loaded_bytes();

@@ -35,29 +35,29 @@ struct TreeOutcome {
   }
 };
 
-/// Returns the one launch. Throws std::invalid_argument with the reason for a batch that cannot be run.
-simt::Launch tree_launch(const TreeBatch& tree);
-
-/// Returns the bytes of logits that the algorithm must read; it writes only results. Throws as `tree_launch`.
-Traffic tree_traffic(const TreeBatch& tree, const TreeOutcome& outcome);
+/// Returns the bytes of the workspace with which rows are summed before the walk; 0 if the walk of this batch
+/// sums them itself (TreeKernels::sums_first). They depend on sizes, formats, the method and which optional
+/// pointers are null. Throws std::invalid_argument for mistakes in these.
+std::size_t tree_workspace_bytes(const TreeBatch& tree);
 
 /// Returns the mistake that keeps a batch from being launched, as batch_error of check_batch.hpp does; here
 /// `gamma` counts nodes.
 std::optional<std::string> tree_error(const TreeBatch& tree);
 
-/// Verifies a batch in host memory in the emulator. Returns the bytes that threads loaded. Throws as
-/// `tree_launch`.
+/// Verifies a batch in host memory in the emulator. If it has a workspace, of the bytes that
+/// TreeKernels::layout says, rows are summed first. Returns the bytes that threads loaded. Throws
+/// std::invalid_argument with the reason for a batch that cannot be run.
 std::uint64_t run_tree_emulated(const TreeBatch& tree, simt::Order order = simt::Order::forward);
 
-/// Verifies a batch in device memory on a GPU of compute capability 9.0 or above (in the library
-/// speclab::gpu), launched on the stream. Throws as `tree_launch`, and std::runtime_error with call, file and
-/// line when CUDA fails.
+/// Does the same in device memory on a GPU of compute capability 9.0 or above (in the library speclab::gpu),
+/// launched on the stream. Throws std::runtime_error with call, file and line, too, when CUDA fails.
 void run_tree_on_gpu(const TreeBatch& tree, CUstream_st* stream);
 
-/// Enqueues the verification of trees on a stream, as `verify` of verify.hpp does for chains; needs no
-/// workspace. Throws std::invalid_argument for what `tree_error` finds, before anything is launched.
-inline void verify_tree(const TreeBatch& tree, CUstream_st* stream) {
+/// Enqueues the verification of trees on a stream, as `verify` of verify.hpp does for chains. A workspace is
+/// optional. Throws std::invalid_argument for what `tree_error` finds, before anything is launched.
+inline void verify_tree(TreeBatch tree, CUstream_st* stream) {
   if (const auto error = tree_error(tree)) throw std::invalid_argument(*error);
+  if (tree_workspace_bytes(tree) == 0) tree.workspace = nullptr;
   if (tree.batch.requests > 0) run_tree_on_gpu(tree, stream);
 }
 

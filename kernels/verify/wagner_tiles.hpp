@@ -41,17 +41,14 @@ struct TileArgs {
 
 /// Computes tau = min(1, p/q), a = (p - q)+, and the sum of a, for one tile of one drafted position.
 template <class Source>
-struct Tiles {
-  using Args = TileArgs<Source>;
+struct Tiles : simt::KernelOf<TileArgs<Source>, tile_size, 2> {
   static constexpr const char* name = "ratios and residuals";
-  static constexpr int threads = tile_size;
-  static constexpr int min_blocks = 2;
 
   struct Scratch {
     float of_warp[warps];
   };
 
-  SPECLAB_DEVICE void operator()(const Args& args) const {
+  SPECLAB_DEVICE void operator()(const TileArgs<Source>& args) const {
     const VerifyBatch& batch = args.batch;
     const BlockPlace at = block_place(batch.gamma, args.tiles);
     if (at.position >= batch.length(at.request)) return;

@@ -43,13 +43,16 @@ MEASURED = {
     "cut-offs": (["--workload", "cut-offs,min-p", "--baselines", "fused", "--dtype", "bf16"],
                  ["1,4,128256", "32,4,128256", "256,4,128256", "32,4,32000", "32,4,256000"], 20),
     "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16"],
-              ["1,26,128256", "32,26,128256", "256,26,128256", "32,60,128256", "32,26,32000", "32,26,256000"], 22),
-    "floats": (["--workload", "cut-offs,min-p,trees,chosen-trees", "--baselines", "fused,tree,traversal", "--dtype", "f32", "--quick",
+              ["1,26,128256", "16,26,128256", "32,26,128256", "256,26,128256", "32,60,128256", "32,26,32000", "32,26,256000"], 30),
+    "floats": (["--workload", "cut-offs,min-p,trees,chosen-trees", "--baselines", "fused,tree,traversal,tree-sums", "--dtype", "f32", "--quick",
                 "--repetitions", "100"], [], 40),
 }
 MEASURED_ALPHA = "0.7"
-# Few requests and many; and rows off 16-byte alignment (V = 50,257 and 151,669), each beside rows as long that are aligned.
-COMPARED = [f"{requests},4,128256" for requests in (1, 2, 4, 8, 32, 256)] + [f"32,4,{vocab}" for vocab in (50257, 50264, 151669, 151672)]
+# What `compare` runs: options, sizes, and those sizes at which the older build runs, too. Chains have few requests and many; and rows off
+# 16-byte alignment (V = 50,257 and 151,669), each beside rows as long that are aligned. Trees are verified in one launch and in two.
+CHAINS = [f"{requests},4,128256" for requests in (1, 4, 32, 256)] + [f"32,4,{vocab}" for vocab in (50257, 50264, 151669, 151672)]
+COMPARED = {"chains": (["--baselines", "fused"], CHAINS, CHAINS),
+            "trees": (["--workload", "trees,chosen-trees"], [f"{requests},26,128256" for requests in (1, 8, 32)], ["32,26,128256"])}
 PROFILED = (1, 32, 256)  # requests
 # A sweep that is cut has measured drafted tokens from the whole range.
 GAMMAS = (1, 20, 10, 5, 15, 3, 2, 7, 12, 17, 4, 6, 8, 9, 11, 13, 14, 16, 18, 19)
@@ -201,12 +204,14 @@ def compare(session):
     if not before.is_file():
         return session.skip("compare", f"{before} is missing: pack.py --before packs an older build")
     now = session.program("bin/speclab")
-    options = ["--dtype", "bf16", "--alpha", MEASURED_ALPHA, "--baselines", "fused"]
-    session.step("bounds", [now, "bench", "kernels", "--dry-run", "--sizes", ";".join(COMPARED), *options, "--out", session.out / "bounds"], 20)
-    for size in COMPARED:
-        for name, program in (("before", before), ("now", now)):
-            session.step(f"compare-{name}-{size.replace(',', '-')}", [program, "bench", "kernels", "--sizes", size, *options, "--out",
-                                                                      session.out / "compare" / name / size.replace(",", "-")], 22)
+    for kind, (chosen, sizes, older) in COMPARED.items():
+        options = ["--dtype", "bf16", "--alpha", MEASURED_ALPHA, *chosen]
+        session.step(f"bounds-{kind}", [now, "bench", "kernels", "--dry-run", "--sizes", ";".join(sizes), *options, "--out", session.out / "bounds" / kind], 20)
+        for size in sizes:
+            for name, program in (("before", before), ("now", now)):
+                if name == "now" or size in older:
+                    session.step(f"compare-{name}-{size.replace(',', '-')}", [program, "bench", "kernels", "--sizes", size, *options, "--out",
+                                                                              session.out / "compare" / name / size.replace(",", "-")], 22)
 
 
 def profile(session):

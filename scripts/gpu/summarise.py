@@ -64,15 +64,15 @@ def sizes(rows):
     for row in rows:
         row = {**USUAL, **row}
         found.setdefault((*(row[key] for key in KEYS), row["cache"]), {})[row["method"]] = row
-    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", "cluster us", "traversal us",
-              "baseline us", "wagner-sigmoid us", "wrong")]
+    others = ("cluster", "traversal", "tree-sums", "traversal-sums", "baseline", "wagner-sigmoid")
+    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", *(f"{name} us" for name in others), "wrong")]
     for key, methods in sorted(found.items(), key=str):
         ours = next((methods[name] for name in OURS if name in methods), None)
         if ours is None:
             continue
         shown.append((*key, ours["method"], f"{ours['median_us']:.1f}", f"{100 * ours['of_copy']:.0f}",
-                      *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in
-                        ("cluster", "traversal", "baseline", "wagner-sigmoid")), sum(row.get("different", 0) for row in methods.values())))
+                      *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in others),
+                      sum(row.get("different", 0) for row in methods.values())))
     widths = [max(len(str(row[i])) for row in shown) for i in range(len(shown[0]))]
     for row in shown:
         print("  " + "  ".join(str(cell).rjust(width) for cell, width in zip(row, widths)))
@@ -80,27 +80,27 @@ def sizes(rows):
 
 
 def compared(folder):
-    """Prints the times of an older build beside this one's, and the time that a copy of the bytes takes."""
-    bounds = folder / "bounds/result.json"
-    if not bounds.is_file():
-        return 0
+    """Prints the times of an older build, where it ran, beside this one's, and the time that a copy of the bytes takes."""
+    points = [point for file in sorted(folder.glob("bounds/*/result.json")) for point in json.loads(file.read_text())["points"]]
+    if points:
+        print("  method, B, gamma, V, cache: us before, now, ratio; us of a copy of the bytes; MB read; launches")
     wrong = 0
-    print("  B, gamma, V, cache: us before, now, ratio; us of a copy of the bytes; MB read; launches")
-    for point in json.loads(bounds.read_text())["points"]:
+    for point, method in ((point, method) for point in points for method in point["methods"] if not method.get("left_out")):
         size = [point[key] for key in ("requests", "gamma", "vocab")]
-        method = point["methods"][0]
+        kind = method["method"] + (", chosen" if point["workload"] == "chosen-trees" else "")
         rows = {}
         for name in ("before", "now"):
             file = folder / "compare" / name / "-".join(map(str, size)) / "result.json"
             for row in json.loads(file.read_text()).get("verification", []) if file.is_file() else []:
-                if row["method"] == method["method"]:
+                if row["method"] == method["method"] and row.get("workload", "chains") == point["workload"]:
                     rows.setdefault(row["cache"], {})[name] = row
                     wrong += row.get("different", 0)
         for cache, pair in rows.items():
-            if len(pair) < 2:
+            if "now" not in pair:
                 continue
-            before, now = pair["before"]["median_us"], pair["now"]["median_us"]
-            print(f"  {', '.join(map(str, size))}, {cache}: {before:.1f}, {now:.1f}, {now / before:.2f}; "
+            now = pair["now"]["median_us"]
+            before = f"{pair['before']['median_us']:.1f}, {now:.1f}, {now / pair['before']['median_us']:.2f}" if "before" in pair else f"-, {now:.1f}, -"
+            print(f"  {kind}, {', '.join(map(str, size))}, {cache}: {before}; "
                   f"{now * pair['now']['of_copy']:.1f}; {method['bytes_read'] / 1e6:.1f}; {len(method['launches'])}")
     return wrong
 

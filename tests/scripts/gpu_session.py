@@ -61,7 +61,8 @@ def write_result(different):
     trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree", "median_us": 44.04}
     cut = {**ROW, "workload": "cut-offs", "method": "fused", "median_us": 66.06}
     traversal = {**trees, "method": "traversal", "median_us": 55.05}
-    (scratch / "workloads.json").write_text(json.dumps({"verification": [trees, traversal, cut]}))
+    with_sums = {**trees, "method": "tree-sums", "median_us": 22.02}
+    (scratch / "workloads.json").write_text(json.dumps({"verification": [trees, traversal, with_sums, cut]}))
 
 
 try:
@@ -132,7 +133,8 @@ try:
     assert max(limits[name] for name in ("check-kernels", "racecheck", "simulation")) + limits["bench-quick"] <= 570, limits
     # An older build's times, this one's and the bounds: 8 minutes at most.
     assert sum(limit for name, limit in limits.items() if name.startswith(("bounds", "compare"))) <= 480, limits
-    assert ended["bounds"] == 0 and sum(name.startswith("compare-before") for name in ended) == 10, ended
+    assert ended["bounds-chains"] == 0 and ended["bounds-trees"] == 0, ended
+    assert [sum(name.startswith(f"compare-{build}") for name in ended) for build in ("before", "now")] == [9, 11], ended
     assert [step["failed"] for name in ("memcheck", "bench-axes") for step in record["steps"] if step["step"] == name] == [
         True, False], record["steps"]
     assert ended["verify-trees"] == 0 and ended["profile-1-source"] == 0 and ended["bench-axes"] == "interrupted", ended
@@ -171,7 +173,9 @@ try:
     assert "memcheck: 3" in said and "33.2" in said and "150.0" in said and " 61 " in said, said
     assert any("trees" in line and "44.0" in line and "55.0" in line for line in said.splitlines()), said
     assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
-    assert "  32, 4, 50257, flushed: 66.5, 33.2, 0.50; 20.3; 31.4; 2" in said, said
+    assert "  fused, 32, 4, 50257, flushed: 66.5, 33.2, 0.50; 20.3; 31.4; 2" in said, said
+    assert "  tree-sums, 1, 26, 128256, flushed: -, 22.0, -; 13.4;" in said and "  tree, 32, 26, 128256, flushed: 44.0, 44.0, 1.00;" in said, said
+    assert any(line.startswith("  tree-sums, 8, 26") and line.endswith("; 2") for line in said.splitlines()), said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
             for name, time in (("vllm-engine-1", 410.04), ("speclab-prepared", 77.02), ("speclab-operator", 40.06))]

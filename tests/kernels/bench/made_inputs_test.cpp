@@ -249,17 +249,6 @@ TEST_CASE("every byte is read, once") {
   }
 }
 
-TEST_CASE("skipping verification keeps every draft") {
-  const std::vector<Token> drafted{3, 1, 4, 1, 5, 9};
-  std::vector<std::int32_t> accepted(3, -1);
-  std::vector<Token> next(4, -1);
-  simt::EmulatedExecutor executor;
-  executor.run<bench::SkipVerification>(bench::SkipVerification::launch(3),
-                                        {drafted.data(), accepted.data(), next.data(), 3, 2});
-  CHECK(accepted == std::vector<std::int32_t>{2, 2, 2});
-  CHECK(next == std::vector<Token>{1, 1, 9, -1});
-}
-
 TEST_CASE("bytes of a measurement are counted, past 32 bits too") {
   const BenchShape shape{256, 16, 256000, Dtype::f32};
   const std::vector<BenchMethod> fused{bench_methods().front()};

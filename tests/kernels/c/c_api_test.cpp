@@ -424,15 +424,40 @@ TEST_CASE("trees through the C interface: as in C++, on the stand-in for a GPU a
       CHECK(tokens == expected_tokens);
       CHECK(counts == expected_counts);
     }
-    // The caller's header has no tree methods.
+    // With a workspace rows are summed before the walk.
+    const auto workspace = std::make_unique<Workspace>();
+    std::size_t needed = 0;
+    REQUIRE(speclab_verify_tree_workspace_bytes(&tree, &needed) == speclab_ok);
+    REQUIRE(needed > 0);
+    REQUIRE(needed <= sizeof(Workspace));
+    tree.workspace = workspace.get();
+    tree.workspace_bytes = needed;
+    for (const bool on_cpu : {false, true}) {
+      workspace->bytes.fill(0);
+      std::fill(logits.path.begin(), logits.path.end() - 1, -5);
+      REQUIRE((on_cpu ? speclab_verify_tree_on_cpu(&tree, 1) : speclab_verify_tree(&tree, nullptr)) ==
+              speclab_ok);
+      CHECK(std::any_of(workspace->bytes.begin(), workspace->bytes.begin() + std::ptrdiff_t(needed),
+                        [](unsigned char byte) { return byte != 0; }));
+      CHECK(logits.path == path);
+      CHECK(logits.next == next);
+    }
+    tree.workspace_bytes = needed - 1;
+    CHECK(speclab_verify_tree(&tree, nullptr) == speclab_invalid_argument);
+    CHECK(std::string(speclab_last_error()).find("workspace_bytes is") != std::string::npos);
+    // The caller's header has no workspace, and an older one no tree methods.
+    tree.struct_size = 104;
+    REQUIRE(speclab_verify_tree(&tree, nullptr) == speclab_ok);
+    CHECK(logits.path == path);
     if (how == Drafting::without_replacement) {
       tree.struct_size = 96;
       tree.tree_method = 77;
       REQUIRE(speclab_verify_tree_on_cpu(&tree, 0) == speclab_ok);
       CHECK(logits.path == path);
-      tree.struct_size = sizeof tree;
       tree.tree_method = speclab_recursive_rejection;
     }
+    tree.struct_size = sizeof tree;
+    tree.workspace = nullptr;
     // Each field of the structure arrives.
     const std::vector<std::int32_t> rows{4, 3, 2, 1, 0};
     tree.draft_row = {rows.data(), nullptr, 0, 1};

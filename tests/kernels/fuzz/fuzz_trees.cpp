@@ -5,9 +5,11 @@
 // with options that trees do not support are skipped. usage: fuzz_trees BATCHES [FIRST]; the batch with a
 // given number is the same everywhere.
 //
+// Every batch is verified twice, with rows summed before the walk and without.
+//
 // A fault is a path or a token that differs from the reference's although its uniforms are further than 1e-5
-// from another outcome (in the reference's units), a wrong flag, a result written outside its place, or an
-// exception. Exit code 1 if there was any.
+// from another outcome (in the reference's units), a wrong flag, a result written outside its place, a bit
+// that differs between the two runs, or an exception. Exit code 1 if there was any.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -16,6 +18,7 @@
 #include "kernels/verify/tree_reference.hpp"
 #include "tests/kernels/fuzz/fuzz_run.hpp"
 #include "tests/kernels/fuzz/fuzz_tree_batch.hpp"
+#include "tests/kernels/verify/run_with_sums.hpp"
 
 using namespace speclab;
 
@@ -86,7 +89,15 @@ std::string fault_of(FuzzBatch& fuzz, std::uint64_t number, Totals& totals) {
   FuzzTrees trees(fuzz, number);
   if (const auto error = tree_error(trees.tree)) return *error;
   const auto expected = verify_tree_reference(trees.tree);
+  run_with_sums(trees.tree, fuzz.how.order);
+  const std::uint64_t with_sums = fuzz.added_to(0);
+  const std::vector<std::int32_t> path_with_sums = trees.path;
+  fuzz.clear_results();
+  std::fill(trees.path.begin(), trees.path.end(), untouched_node);
   run_tree_emulated(trees.tree, fuzz.how.order);
+  if (fuzz.added_to(0) != with_sums || trees.path != path_with_sums) {
+    return "sums taken before the walk change a bit";
+  }
   if (!fuzz.kept_to_its_place() || trees.path.back() != untouched_node) return "wrote beside its results";
   for (std::int32_t request = 0; request < trees.tree.batch.requests; ++request) {
     const std::string fault = fault_of(trees, request, expected[static_cast<std::size_t>(request)], totals);

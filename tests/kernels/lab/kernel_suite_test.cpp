@@ -32,7 +32,7 @@ BenchMeasurement invented_times(const BenchTask& task) {
   };
   for (const BenchMethod& method : task.methods) add(method.name);
   for (const char* const name :
-       {ceiling::skip, ceiling::empty, ceiling::two_empty, ceiling::copy, ceiling::memcpy, ceiling::read}) {
+       {ceiling::empty, ceiling::two_empty, ceiling::copy, ceiling::memcpy, ceiling::read}) {
     add(name);
   }
   return measured;
@@ -174,7 +174,6 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   const VerificationRow copy = row_of(ceiling::copy);
   CHECK(copy.of_copy == doctest::Approx(1));
   CHECK(fused.of_copy == doctest::Approx(fused.gb_per_s / copy.gb_per_s));
-  CHECK(row_of(ceiling::skip).accepted == 4);
   CHECK(row_of(ceiling::empty).kind == MethodKind::ceiling);
   CHECK_FALSE(row_of(ceiling::empty).accepted);
   CHECK(nearest_rank({4, 1, 3, 2}, 0.5) == 2);

@@ -80,13 +80,14 @@ void run_rows(Implementation implementation, std::int32_t vocab) {
   run_emulated(implementation, logits.batch);
 }
 
-/// The tree has two levels, with siblings on both.
-void run_tree(Drafting how, float temperature) {
-  TreeLogits logits({.requests = 1, .vocab = eleven_tiles, .dtype = Dtype::bf16, .distance = 3},
-                    {-1, -1, 0, 0, 1}, how, 5);
+/// The tree has two levels, with siblings on both. With sums it has fewer tiles, since it takes two launches.
+void run_tree(Drafting how, float temperature, bool sums_first = false) {
+  const std::int32_t vocab = sums_first ? three_tiles : eleven_tiles;
+  TreeLogits logits({.requests = 1, .vocab = vocab, .dtype = Dtype::bf16, .distance = 3}, {-1, -1, 0, 0, 1},
+                    how, 5);
   logits.batch.target_options.temperature = {&temperature, nullptr, 0, 0};
   if (temperature == 0) logits.batch.ties = Ties::lowest;
-  logits.run(simt::Order::backward);
+  logits.run(simt::Order::backward, sums_first);
 }
 
 /// Runs the kernels that make the benchmark's inputs, and those that it compares with.
@@ -103,11 +104,6 @@ void run_benchmark() {
   const simt::Launch read = bench::ReadBytes::launch(count);
   std::vector<std::uint32_t> parity(static_cast<std::size_t>(read.blocks), 0);
   executor.run<bench::ReadBytes>(read, {from.data(), count, parity.data()});
-  const std::vector<Token> drafted{3, 1, 4};
-  std::vector<std::int32_t> accepted(3);
-  std::vector<Token> next(3);
-  executor.run<bench::SkipVerification>(bench::SkipVerification::launch(3),
-                                        {drafted.data(), accepted.data(), next.data(), 3, 1});
 }
 
 /// Runs both kernels of simulation: batches of rounds in several blocks, which add to the same counters.
@@ -127,6 +123,7 @@ struct Case {
   std::set<int> spare;
   std::set<int> spare_of_clusters;
   bool early;  ///< whether fences and waits order anything
+  bool fenced = early;
 };
 
 const std::vector<Case> cases = {
@@ -142,6 +139,10 @@ const std::vector<Case> cases = {
     // The spare barrier comes after a node's last pass.
     {"benchmark", run_benchmark, {3}, {}, false},
     {"simulation", run_simulation, {}, {}, false},
+};
+const std::vector<Case> cases_with_sums = {
+    {"walk", [] { run_tree(Drafting::without_replacement, 1, true); }, {}, {}, true, false},
+    {"traversal", [] { run_tree(Drafting::traversed, 1, true); }, {}, {}, true, false},
 };
 const std::vector<Case> long_cases = {
     {"walk", [] { run_tree(Drafting::without_replacement, 1); }, {}, {}, false},
@@ -185,6 +186,8 @@ TEST_CASE("random batches of trees") {
     simt::RaceDetector detector;
     const simt::Observed observed(detector);
     run_tree_emulated(trees.tree, fuzz.how.order);
+    TreeRoom room(trees.tree);
+    for (int call = 0; call < 2; ++call) run_tree_emulated(room.in(trees.tree), fuzz.how.order);
     CHECK(races_of(detector) == "");
     bytes += detector.checked_bytes();
   }
@@ -226,7 +229,7 @@ void check_needs(const std::vector<Case>& some) {
       if (!reported({.cluster_barrier = n})) spare.insert(n);
     }
     CHECK(text_of(spare) == text_of(one.spare_of_clusters));
-    CHECK(reported({.fences = true}) == one.early);
+    CHECK(reported({.fences = true}) == one.fenced);
     CHECK(reported({.waits = true}) == one.early);
   }
 }
@@ -234,6 +237,10 @@ void check_needs(const std::vector<Case>& some) {
 }  // namespace
 
 TEST_CASE("chosen batches, and what each kernel has need of") { check_needs(cases); }
+
+TEST_CASE("long: trees whose rows are summed before the walk, and what both launches have need of") {
+  check_needs(cases_with_sums);
+}
 
 // This takes half a minute, so it is in the long suite.
 TEST_CASE("long: more batches, and what their kernels have need of") { check_needs(long_cases); }

@@ -57,8 +57,8 @@ TEST_CASE("a cluster leaves the bits of fused verification") {
 
 TEST_CASE("few requests have clusters of sixteen blocks where the device takes them, and the same bits") {
   LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 140000, .dtype = Dtype::bf16, .distance = 0.5}, 18);
-  CHECK(cluster_layout(logits.batch).lazy.cluster == 8);
-  CHECK(cluster_layout(logits.batch, simt::max_cluster_blocks).lazy.cluster == 16);
+  CHECK(cluster_layout<cluster::Lazy<float>>(logits.batch).launch.cluster == 8);
+  CHECK(cluster_layout<cluster::Lazy<float>>(logits.batch, simt::max_cluster_blocks).launch.cluster == 16);
   CHECK(same_as_fused(logits));
   const auto next = logits.next;
   run_cluster_on(logits, simt::Order::forward, simt::max_cluster_blocks);
@@ -114,7 +114,7 @@ TEST_CASE("rows behind a rejection are not read") {
   for (const auto& [vocab, dtype, keeps] :
        {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
     LogitBatch logits({.requests = 3, .gamma = 4, .vocab = vocab, .dtype = dtype, .distance = 0.6}, 19);
-    CHECK(cluster_layout(logits.batch).keeps == keeps);
+    CHECK(cluster_layout<cluster::Lazy<float>>(logits.batch).keeps == keeps);
     const std::uint64_t loaded = run_cluster_on(logits);
     double accepted = 0;
     double rejecting = 0;

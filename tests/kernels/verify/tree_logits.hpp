@@ -11,6 +11,7 @@
 #include "kernels/verify/tree_reference.hpp"
 #include "kernels/verify/verify_tree.hpp"
 #include "tests/kernels/verify/logit_batch.hpp"
+#include "tests/kernels/verify/run_with_sums.hpp"
 
 namespace speclab {
 
@@ -39,10 +40,10 @@ class TreeLogits : public LogitBatch {
   }
 
   /// Verifies the batch in the emulator. Returns the bytes loaded.
-  std::uint64_t run(simt::Order order = simt::Order::forward) {
+  std::uint64_t run(simt::Order order = simt::Order::forward, bool sums_first = false) {
     std::fill(next.begin(), next.end(), -7);
     std::fill(path.begin(), path.end(), -7);
-    return run_tree_emulated(tree(), order);
+    return sums_first ? run_with_sums(tree(), order) : run_tree_emulated(tree(), order);
   }
 
   std::vector<std::int32_t> path_of(std::size_t request) const {

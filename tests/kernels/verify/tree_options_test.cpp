@@ -21,10 +21,16 @@ constexpr double options_band = 1e-5;
 
 const std::vector<std::int32_t> option_tree{-1, -1, -1, 0, 0, 1, 3, 3};
 
+/// Returns whether decisions are the reference's, and have the same bits if rows are summed before the walk.
 bool as_reference(TreeLogits& logits) {
   const auto expected = verify_tree_reference(logits.tree());
+  logits.run(simt::Order::forward, true);
+  const auto path = logits.path;
+  const auto next = logits.next;
+  const auto flags = logits.flags;
   logits.run();
-  return logits.different_from(expected, options_band) == 0;
+  return logits.different_from(expected, options_band) == 0 && logits.path == path && logits.next == next &&
+         logits.flags == flags;
 }
 
 /// The outcome of a run, computed from its paths request by request. Every node must have a reach above 0.
@@ -193,7 +199,7 @@ TEST_CASE("few trees have clusters of sixteen blocks where the device takes them
   }
 }
 
-TEST_CASE("trees load what tree_traffic says: each row pair once while it is kept") {
+TEST_CASE("trees load what TreeKernels::traffic says: each row pair once while it is kept") {
   for (const Drafting how : {Drafting::without_replacement, Drafting::chosen, Drafting::traversed}) {
     for (const auto& [ids, dtype, keeps] :
          {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
@@ -221,7 +227,7 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         CHECK(met.returned == doctest::Approx(outcome.returned));
         CHECK(met.leaves == doctest::Approx(outcome.leaves));
         if (how == Drafting::traversed) CHECK(outcome.returned > 0);
-        const double counted = tree_traffic(logits.tree(), outcome).read;
+        const double counted = TreeKernels::traffic(logits.tree(), outcome).read;
         // Loads beyond the count are the logits and ids of acceptance draws, and the chosen tile of a row
         // that is not kept.
         const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
@@ -283,8 +289,7 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
     change(tree);
     CHECK(mentions(tree_error(tree).value_or(""), words));
     CHECK_THROWS_AS(run_tree_emulated(tree), std::invalid_argument);
-    CHECK_THROWS_AS(tree_traffic(tree, {}), std::invalid_argument);
-    CHECK_THROWS_AS(tree_launch(tree), std::invalid_argument);
+    CHECK_THROWS_AS(tree_workspace_bytes(tree), std::invalid_argument);
   };
   static const float half = 0.5F;
   static const Token bonus[2]{};
@@ -307,7 +312,7 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
       "drawn children");
   CHECK(mentions(error([](TreeBatch& t) { t.method = static_cast<TreeMethod>(2); }),
                  "tree_method is 2: 0 to 1"));
-  CHECK(tree_launch(logits.tree()).blocks == 2);
+  CHECK(TreeKernels::layout(logits.tree()).launch.blocks == 2);
   TreeBatch none = logits.tree();
   none.batch = {};
   none.batch.vocab = 10;
