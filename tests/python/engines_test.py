@@ -1,5 +1,6 @@
 """Tests speclab.audit on an engine in pure Python with planted faults, its errors, and two real engines if they are installed."""
 
+import itertools
 import json
 import mmap
 import os
@@ -18,7 +19,7 @@ import pytest
 import speclab
 from speclab import _core
 from speclab._configs import config_text
-from speclab.engines import _acceptance, _audit, _pairs, _process, engine_of, litgpt, names
+from speclab.engines import _acceptance, _audit, _pairs, _process, _settings, engine_of, litgpt, names
 from speclab.engines._table_models import write_models
 from this_python import environment, installed
 
@@ -185,6 +186,26 @@ def test_penalties_of_a_request(fault, verdict, tmp_path):
     the penalty, and counts of a round that miss its own tokens. Both have a total variation above the one that is found with power 0.99."""
     plain, one = audited(toy(tmp_path, fault), "request, frequency penalty 1", sequences=4000).settings
     assert plain.verdict == "equal" and one.verdict == verdict and one.late_p is None and one.possible == {} and one.tokens_per_step.value > 1.5
+
+
+@pytest.mark.parametrize("name, least", [("llama_cpp", 0.29), ("mlx", 0.14), ("openvino", 0.18), ("transformers", 0.17)])
+def test_another_order_is_seen(name, least):
+    """Where a setting has several options, each other order of them has the law of the engine's order or is at least this far from it."""
+    engine = engine_of(name)
+
+    def law(setting, filters):
+        sampling = {**setting.options, **setting.request, **engine.request_law, "order": filters, "logit_offset": 0.0}
+        return speclab.prove({"title": "t", "models": PAIR["models"], "rule": {"kind": "token"}, "gamma": 1, "prove": {"tokens": 4}, "sampling": sampling}, exact=False, context=[0]).law
+
+    settings = [one for one in _settings.settings_of(engine, False) if one.request and len(one.request) + len(one.sampling) > 1]
+    apart = []
+    for setting in settings:
+        own = law(setting, engine.request_law["order"])
+        others = [law(setting, list(filters)) for filters in itertools.permutations([*setting.request, *setting.sampling])]
+        distances = [sum(abs(own.get(text, 0) - other.get(text, 0)) for text in own.keys() | other.keys()) / 2 for other in others]
+        assert min(distances) < 1e-9
+        apart += [distance for distance in distances if distance > 1e-9]
+    assert len(settings) >= 3 and len(apart) >= 6 and min(apart) > least
 
 
 def test_differences_at_temperature_0(tmp_path):
