@@ -572,3 +572,44 @@ def test_a_broken_model_is_one_sentence(environments, models, tmp_path):
     with pytest.raises(speclab.EngineError, match=r"^llama.cpp: .+") as problem:
         _process.decode("llama_cpp", engine_of("llama_cpp"), environments / "llama_cpp/bin/python", asked, 4, [_process.Asked(10, 8)])
     assert "\n" not in str(problem.value)
+
+
+LATE = """
+def load(settings):
+    from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor as Penalty
+    right = Penalty.__call__
+    if settings.gamma:
+        Penalty.__call__ = lambda self, ids, scores: right(self, ids[:, : max(1, ids.shape[1] - 1)], scores)
+    return RIGHT.load(settings)
+"""
+SHORT = """
+def load(settings):
+    target, options = RIGHT.load(settings)
+    if settings.gamma:
+        options["min_length"] = options.pop("min_new_tokens")
+    return target, options
+"""
+ORDER = """
+def load(settings):
+    from transformers import LogitsProcessorList
+    target, options = RIGHT.load(settings)
+    right = target.model._get_logits_processor
+    if settings.gamma:
+        target.model._get_logits_processor = lambda **named: LogitsProcessorList(reversed(right(**named)))
+    return target, options
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault, setting, sequences", [
+    ("", "assisted, request, logit bias 1, repetition", 200), (LATE, "assisted, request, logit bias 1, repetition", 700),
+    (SHORT, "assisted, request, at least 3", 100), (ORDER, "assisted, request, repetition penalty 2, top-k 2", 100),
+])
+def test_requests_of_transformers(fault, setting, sequences, environments, tmp_path):
+    """Planted in speculation alone: a penalty that counts a token late, a minimal length that counts the prompt, filters in the reverse order.
+    The first needs most sequences: with n the statistic's noncentrality is 0.222 n."""
+    installed("transformers")
+    own = tmp_path / "transformers.py"
+    own.write_text(f"import dataclasses\nfrom .transformers import ENGINE as RIGHT\nload = RIGHT.load\n{fault}\nENGINE = dataclasses.replace(RIGHT, load=load)\n")
+    plain, one = audited(str(own), setting, environments=environments, sequences=sequences).settings
+    assert plain.verdict == "equal" and one.verdict == ("different" if fault else "equal")
