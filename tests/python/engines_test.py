@@ -1,5 +1,6 @@
 """Tests speclab.audit on an engine in pure Python with planted faults, its errors, and two real engines if they are installed."""
 
+import itertools
 import json
 import mmap
 import os
@@ -18,7 +19,7 @@ import pytest
 import speclab
 from speclab import _core
 from speclab._configs import config_text
-from speclab.engines import _acceptance, _audit, _pairs, _process, engine_of, litgpt, names
+from speclab.engines import _acceptance, _audit, _pairs, _process, _settings, engine_of, litgpt, names
 from speclab.engines._table_models import write_models
 from this_python import environment, installed
 
@@ -185,6 +186,26 @@ def test_penalties_of_a_request(fault, verdict, tmp_path):
     the penalty, and counts of a round that miss its own tokens. Both have a total variation above the one that is found with power 0.99."""
     plain, one = audited(toy(tmp_path, fault), "request, frequency penalty 1", sequences=4000).settings
     assert plain.verdict == "equal" and one.verdict == verdict and one.late_p is None and one.possible == {} and one.tokens_per_step.value > 1.5
+
+
+@pytest.mark.parametrize("name, least", [("llama_cpp", 0.29), ("mlx", 0.14), ("openvino", 0.18), ("transformers", 0.17)])
+def test_another_order_is_seen(name, least):
+    """Where a setting has several options, each other order of them has the law of the engine's order or is at least this far from it."""
+    engine = engine_of(name)
+
+    def law(setting, filters):
+        sampling = {**setting.options, **setting.request, **engine.request_law, "order": filters, "logit_offset": 0.0}
+        return speclab.prove({"title": "t", "models": PAIR["models"], "rule": {"kind": "token"}, "gamma": 1, "prove": {"tokens": 4}, "sampling": sampling}, exact=False, context=[0]).law
+
+    settings = [one for one in _settings.settings_of(engine, False) if one.request and len(one.request) + len(one.sampling) > 1]
+    apart = []
+    for setting in settings:
+        own = law(setting, engine.request_law["order"])
+        others = [law(setting, list(filters)) for filters in itertools.permutations([*setting.request, *setting.sampling])]
+        distances = [sum(abs(own.get(text, 0) - other.get(text, 0)) for text in own.keys() | other.keys()) / 2 for other in others]
+        assert min(distances) < 1e-9
+        apart += [distance for distance in distances if distance > 1e-9]
+    assert len(settings) >= 3 and len(apart) >= 6 and min(apart) > least
 
 
 def test_differences_at_temperature_0(tmp_path):
@@ -551,3 +572,44 @@ def test_a_broken_model_is_one_sentence(environments, models, tmp_path):
     with pytest.raises(speclab.EngineError, match=r"^llama.cpp: .+") as problem:
         _process.decode("llama_cpp", engine_of("llama_cpp"), environments / "llama_cpp/bin/python", asked, 4, [_process.Asked(10, 8)])
     assert "\n" not in str(problem.value)
+
+
+LATE = """
+def load(settings):
+    from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor as Penalty
+    right = Penalty.__call__
+    if settings.gamma:
+        Penalty.__call__ = lambda self, ids, scores: right(self, ids[:, : max(1, ids.shape[1] - 1)], scores)
+    return RIGHT.load(settings)
+"""
+SHORT = """
+def load(settings):
+    target, options = RIGHT.load(settings)
+    if settings.gamma:
+        options["min_length"] = options.pop("min_new_tokens")
+    return target, options
+"""
+ORDER = """
+def load(settings):
+    from transformers import LogitsProcessorList
+    target, options = RIGHT.load(settings)
+    right = target.model._get_logits_processor
+    if settings.gamma:
+        target.model._get_logits_processor = lambda **named: LogitsProcessorList(reversed(right(**named)))
+    return target, options
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault, setting, sequences", [
+    ("", "assisted, request, logit bias 1, repetition", 200), (LATE, "assisted, request, logit bias 1, repetition", 700),
+    (SHORT, "assisted, request, at least 3", 100), (ORDER, "assisted, request, repetition penalty 2, top-k 2", 100),
+])
+def test_requests_of_transformers(fault, setting, sequences, environments, tmp_path):
+    """Planted in speculation alone: a penalty that counts a token late, a minimal length that counts the prompt, filters in the reverse order.
+    The first needs most sequences: with n the statistic's noncentrality is 0.222 n."""
+    installed("transformers")
+    own = tmp_path / "transformers.py"
+    own.write_text(f"import dataclasses\nfrom .transformers import ENGINE as RIGHT\nload = RIGHT.load\n{fault}\nENGINE = dataclasses.replace(RIGHT, load=load)\n")
+    plain, one = audited(str(own), setting, environments=environments, sequences=sequences).settings
+    assert plain.verdict == "equal" and one.verdict == ("different" if fault else "equal")

@@ -27,10 +27,10 @@ def file_of(name: str) -> pathlib.Path:
     return pathlib.Path(name).resolve() if name.endswith(".py") else FOLDER / f"{name}.py"
 
 
-def engines_of(asked: Sequence[str]) -> dict[str, Engine]:
+def engines_of(asked: str | Sequence[str]) -> dict[str, Engine]:
     """The engines that an argument "engines" names. ValueError for an unknown one."""
     try:
-        return {name: engine_of(name) for name in asked}
+        return {name: engine_of(name) for name in ([asked] if isinstance(asked, str) else asked)}
     except Refused as problem:
         raise ValueError(f"engines: {problem}") from None
 

@@ -22,11 +22,9 @@ RULES = dict(zip(SCHEMES, ("match", "match", "token", "block")))
 def filtered(rows: Rows, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0) -> Rows:
     """The rows after top-k, top-p and so on. Among equal probabilities the lower id counts as the larger; temperature 0 takes
     the likeliest token."""
-    sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     model = from_config({"kind": "table", "rows": rows.tolist(), "sampling": sampling})
-    out = np.stack([model([token]) for token in range(len(rows))])
-    out[out < min_p * out.max(axis=1, keepdims=True)] = 0
-    return out / out.sum(axis=1, keepdims=True)
+    return np.stack([model([token]) for token in range(len(rows))])
 
 
 def expected_steps(scheme: str, target: Rows, draft: Rows, gamma: int, tokens: int) -> Rows:

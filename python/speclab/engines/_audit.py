@@ -83,8 +83,7 @@ def audit(
     Traceback (most recent call last):
     ValueError: engines: 'llama' is no engine; give litgpt, llama_cpp, mlx, openvino, transformers, vllm, or the path of your own adapter, FILE.py
     """
-    asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
-    known = engines_of(asked)
+    known = engines_of(names() if engines == "all" else engines)
     document, target, draft = _read(config)
     start = [integer(token, "prompt", 0, len(target) - 1) for token in prompt]
     most = CONTEXT - LONG - MOST_GAMMA

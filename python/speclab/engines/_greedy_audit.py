@@ -118,12 +118,11 @@ def audit_greedy(
     Traceback (most recent call last):
     speclab.ConfigError: /simulation/prompt: expected a list of ids, with which engines begin
     """
-    names = [engines] if isinstance(engines, str) else list(engines)
-    known = engines_of(names)
+    known = engines_of(engines)
     gammas = [integer(one, "gamma", 1, 64) for one in ([gamma] if isinstance(gamma, int) else gamma)]
     if not gammas:
         raise ValueError("gamma: none; expected one or several")
-    chosen = {name: [unit for at, unit in enumerate(_units(known[name], gammas)) if at == 0 or settings in unit.label] for name in names}
+    chosen = {name: [unit for at, unit in enumerate(_units(known[name], gammas)) if at == 0 or settings in unit.label] for name in known}
     for name, units in chosen.items():
         if len(units) == 1:
             raise ValueError(f"settings: no setting of {name} contains {settings!r}: {'; '.join(unit.label for unit in _units(known[name], gammas))}")
@@ -132,9 +131,8 @@ def audit_greedy(
     power = number(power, "power", level, 1, open_ends=True)
     document = pair(config)
     prompt = _prompt(document)
-    folders = pathlib.Path(environments)
-    pythons = {name: python_of(name, folders) for name in names}
-    versions = {name: version(name, pythons[name]) for name in names}
+    pythons = {name: python_of(name, pathlib.Path(environments)) for name in known}
+    versions = {name: version(name, pythons[name]) for name in known}
     with tempfile.TemporaryDirectory(prefix="speclab-") as temporary, reporter(progress, "audit") as report:
         folder = pathlib.Path(temporary)
         vocab = _models(document, folder, any(engine.folders for engine in known.values()))
@@ -145,7 +143,7 @@ def audit_greedy(
         if wrong := [token for token in prompt if token >= model.vocab]:
             raise ConfigError(f"/simulation/prompt: {wrong[0]}; ids are 0 to {model.vocab - 1}", "/simulation/prompt")
         rows: list[dict[str, Any]] = []
-        for name in names:
+        for name in known:
             units = chosen[name]
             audited = _Audited(name, known[name], pythons[name], folder, model, vocab, prompt, max(gammas), texts, tokens, seed, level, power, say,
                                None if report is None else lambda more, size=len(units) * texts: report(more, size))
@@ -153,7 +151,7 @@ def audit_greedy(
             try:
                 rows += [{**head, **row} for row in audited.rows(units)]
             except EngineError as problem:
-                if len(names) == 1:
+                if len(known) == 1:
                     raise
                 rows.append({**head, "way": "", "setting": "plain", **_failed(problem)})
     return GreedyAudit(json.dumps({"texts": texts, "tokens": tokens, "seed": seed, "level": level, "power": power, "rows": rows}),

@@ -74,16 +74,14 @@ def audit_pair(
     Traceback (most recent call last):
     speclab.ConfigError: /simulation/prompt: expected a list of ids, with which engines begin
     """
-    names = [engines] if isinstance(engines, str) else list(engines)
-    known = engines_of(names)
+    known = engines_of(engines)
     temperatures = [number(one, "temperature", 0, 100, open_ends=True) for one in ([temperature] if isinstance(temperature, (int, float)) else temperature)]
     gamma, sequences, tokens = integer(gamma, "gamma", 1, 64), integer(sequences, "sequences", 2, 10**6), integer(tokens, "tokens", 2, 10**5)
     seed = integer(seed, "seed", 0, MOST_SEED)
     document = pair(config)
     prompt = _prompt(document)
-    folders = pathlib.Path(environments)
-    pythons = {name: python_of(name, folders) for name in names}
-    versions = {name: version(name, pythons[name]) for name in names}
+    pythons = {name: python_of(name, pathlib.Path(environments)) for name in known}
+    versions = {name: version(name, pythons[name]) for name in known}
     with tempfile.TemporaryDirectory(prefix="speclab-") as temporary:
         folder = pathlib.Path(temporary)
         vocab = _models(document, folder, any(engine.folders for engine in known.values()))
@@ -95,7 +93,7 @@ def audit_pair(
         cut = {(top_k, one): {f"Σ min(p, q), top {top_k}": _simulated(document, gamma, one, sequences, tokens, seed, "token", {"temperature": one, "top_k": top_k})}
                for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways if cuts(way, vocab)} for one in temperatures}
         rows = []
-        units = [(name, way, one) for name in names for way in known[name].ways if not way.lookup for one in temperatures]
+        units = [(name, way, one) for name in known for way in known[name].ways if not way.lookup for one in temperatures]
         with reporter(progress, "audit") as report:
             for at, (name, way, one) in enumerate(units):
                 if say is not None:

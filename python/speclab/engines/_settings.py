@@ -35,7 +35,8 @@ class Setting:
         return {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, **self.sampling}
 
 
-#: Options of requests beside those of `Setting.options`. Two of them are filters whose order is visible.
+#: Options of requests beside those of `Setting.options`. Where there are several, another order of them has the same law, or one at a total
+#: variation of at least 0.14 (the tests compute it).
 REQUESTS = (
     Setting("request, frequency penalty 1", request={"frequency_penalty": 1.0}),
     Setting("request, presence penalty 1", request={"presence_penalty": 1.0}),
@@ -43,6 +44,9 @@ REQUESTS = (
     Setting("request, logit bias 1", request={"logit_bias": {"1": 1.0}}),
     Setting("request, banned token", request={"banned": [3]}),
     Setting("request, frequency penalty 1, top-k 2 at temperature 0.7", request={"frequency_penalty": 1.0}, sampling={"temperature": 0.7, "top_k": 2}),
+    Setting("request, logit bias 1, repetition penalty 2 at temperature 0.5", request={"logit_bias": {"2": 1.0}, "repetition_penalty": 2.0}, sampling={"temperature": 0.5}),
+    Setting("request, repetition penalty 2, top-k 2, top-p 0.55 at temperature 0.7", request={"repetition_penalty": 2.0}, sampling={"temperature": 0.7, "top_k": 2, "top_p": 0.55}),
+    Setting("request, repetition penalty 1.5, top-p 0.5, min-p 0.5 at temperature 2", request={"repetition_penalty": 1.5}, sampling={"temperature": 2.0, "top_p": 0.5, "min_p": 0.5}),
     Setting("request, at least 3 tokens", request={"min_tokens": 3}, ends=True),
 )
 
@@ -55,9 +59,8 @@ def settings_of(engine: Engine, lookup: bool) -> list[Setting]:
     requests = [one for one in REQUESTS
                 if set(one.request) <= set(engine.requests) and set(one.sampling) <= set(engine.options) and (engine.ends or not one.ends)]
     if lookup:
-        return [repeated, *([dataclasses.replace(ends, label="repeated prompt, end of text", repeated=True)] if engine.ends else []), dataclasses.replace(cool, label="repeated prompt, temperature 0.7", repeated=True),
-                dataclasses.replace(greedy, label="repeated prompt, temperature 0", repeated=True),
-                *(dataclasses.replace(one, label=f"repeated prompt, {one.label}", repeated=True) for one in requests)]
+        others = [*([ends] if engine.ends else []), cool, greedy, *requests]
+        return [repeated, *(dataclasses.replace(one, label=f"repeated prompt, {one.label}", repeated=True) for one in others)]
     filters = [Setting("top-k 2", sampling={"top_k": 2}), Setting("top-p 0.55", sampling={"top_p": 0.55}), Setting("min-p 0.5", sampling={"min_p": 0.5})]
     batches = [Setting("one at once" if slots == 1 else f"{slots} at once", slots=slots) for slots in (1, 8) if slots != engine.slots]
     return [Setting("γ = 3"), Setting("γ = 1", gamma=1), Setting(f"γ = {MOST_GAMMA}", gamma=MOST_GAMMA), cool,

@@ -50,8 +50,7 @@ def speculate(speculative: Any, settings: Settings, kinds: Any) -> None:
 
 def of_request(request: dict[str, Any]) -> dict[str, Any]:
     """The server's fields for a request's options. A bias of false bans an id."""
-    names = {"repetition_penalty": "repeat_penalty", "frequency_penalty": "frequency_penalty", "presence_penalty": "presence_penalty"}
-    fields = {theirs: request[ours] for ours, theirs in names.items() if ours in request}
+    fields = {name.replace("repetition", "repeat"): value for name, value in request.items() if name.endswith("_penalty")}
     biases = [[int(token), bias] for token, bias in request.get("logit_bias", {}).items()] + [[token, False] for token in request.get("banned", [])]
     return {**fields, "logit_bias": biases} if biases else fields
 

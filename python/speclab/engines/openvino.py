@@ -67,9 +67,8 @@ def configured(settings: Settings, sequence: int, tokens: int) -> Any:
         config.top_p = settings.top_p
         if settings.min_p:
             config.min_p = settings.min_p
-    for name in ("repetition_penalty", "frequency_penalty", "presence_penalty"):
-        if name in settings.request:
-            setattr(config, name, settings.request[name])
+    for name in settings.request.keys() - {"min_tokens"}:
+        setattr(config, name, settings.request[name])
     config.min_new_tokens = settings.request.get("min_tokens", 0)
     if settings.gamma:
         config.num_assistant_tokens = settings.gamma
