@@ -181,10 +181,11 @@ double pearl_speedup_next_row(double alpha, int gamma, double c) {
   return pearl(alpha, 1 - alpha + alpha / expected_tokens(alpha, gamma - 1), gamma, c);
 }
 
-double asynchronous_speedup(double alpha, int gamma, double c, double hit) {
+double asynchronous_speedup(double alpha, int gamma, double c, double hit, bool plain_after_miss) {
   const double tokens = expected_tokens(alpha, gamma);
   const double drafting = gamma * c;
-  return tokens / (hit * std::max(1.0, drafting) + (1 - hit) * (1 + drafting));
+  return (hit * tokens + (1 - hit) * (plain_after_miss ? 1 : tokens)) /
+         (hit * std::max(1.0, drafting) + (1 - hit) * (plain_after_miss ? 1 : 1 + drafting));
 }
 
 double speculative_function_speedup(double beta, double f, double g, double q) {

@@ -65,8 +65,10 @@ double pearl_speedup(double alpha, int gamma, double c);
 double pearl_speedup_next_row(double alpha, int gamma, double c);
 
 /// Returns the speedup of drafting for likely outcomes on a separate device (sim/schedules/asynchronous.hpp):
-/// with h = `hit`, expected_tokens in h max(1, gamma c) + (1 - h) (1 + gamma c) target runs. 0 <= hit <= 1.
-double asynchronous_speedup(double alpha, int gamma, double c, double hit);
+/// with h = `hit` and A expected tokens of a drafted round, h A + (1 - h) A' tokens in h max(1, gamma c) + (1
+/// - h) T target runs. A' = A and T = 1 + gamma c if the round after a miss is drafted, else both are 1. 0 <=
+/// hit <= 1.
+double asynchronous_speedup(double alpha, int gamma, double c, double hit, bool plain_after_miss);
 
 /// Return the speedup of two functions in sequence, where the first's output is accepted with probability
 /// beta; f, g and q are the times of the functions and of the approximation of f. Without interrupts it is (f

@@ -96,13 +96,6 @@ struct KSeqRule : SeveralPaths {
     return Real(rho);
   }
 
-  /// Returns P(one of `drafts` is accepted) = 1 - (1 - beta(rho*))^drafts.
-  template <class Real>
-  static Real accepted_probability(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
-    const Real beta = lenient_overlap(target, draft, scale(target, draft, drafts));
-    return Real(1) - power_of(Real(Real(1) - beta), drafts);
-  }
-
   template <class Real, class Random>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                 std::uint16_t slot, Random& random) const {

@@ -36,10 +36,11 @@ std::size_t NgramPlaces::find(std::uint32_t hash, std::span<const Token> ngram,
   return slots_.empty() ? 0 : slots_[slot(hash, ngram, text)].end;
 }
 
-void NgramPlaces::store(std::uint32_t hash, std::size_t length, std::size_t end,
+void NgramPlaces::store(std::uint32_t hash, std::size_t length, std::size_t end, Occurrence which,
                         std::span<const Token> text) {
   if (2 * (used_ + 1) > slots_.size()) grow();
   Slot& here = slots_[slot(hash, text.subspan(end - length, length), text)];
+  if (here.end != 0 && which == Occurrence::first) return;
   if (here.end == 0) ++used_;
   here = {hash, static_cast<std::uint32_t>(end)};
 }
@@ -70,7 +71,9 @@ void LookupDrafter::read(Memory& memory, std::span<const Token> context) const {
   // An n-gram is stored once the token after it is known.
   for (std::size_t end = std::max<std::size_t>(memory.read, 1); end < context.size(); ++end) {
     for_each_suffix(context.first(end), longest, [&](std::size_t length, std::uint32_t hash) {
-      if (length >= shortest) memory.places[length - shortest].store(hash, length, end, context);
+      if (length >= shortest) {
+        memory.places[length - shortest].store(hash, length, end, options_.occurrence, context);
+      }
       return true;
     });
   }

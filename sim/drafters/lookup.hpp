@@ -12,10 +12,14 @@
 
 namespace speclab {
 
+/// Which of several occurrences of the same length is copied.
+enum class Occurrence { last, first };
+
 struct LookupOptions {
   std::int32_t min_match = 1;
   std::int32_t max_match = 3;
   std::int32_t length = 10;  ///< maximum of tokens drafted in a round
+  Occurrence occurrence = Occurrence::last;
 };
 
 /// Positions of n-grams of one length in a text that is stored elsewhere: an open-addressing table of 2 to 8
@@ -25,8 +29,9 @@ class NgramPlaces {
   /// Returns the end position stored for `ngram`; 0 if there is none.
   std::size_t find(std::uint32_t hash, std::span<const Token> ngram, std::span<const Token> text) const;
 
-  /// Stores text[end - length .. end), which has this hash, in place of an earlier occurrence.
-  void store(std::uint32_t hash, std::size_t length, std::size_t end, std::span<const Token> text);
+  /// Stores text[end - length .. end), which has this hash; `which` decides if the n-gram is already stored.
+  void store(std::uint32_t hash, std::size_t length, std::size_t end, Occurrence which,
+             std::span<const Token> text);
 
  private:
   struct Slot {
@@ -42,9 +47,9 @@ class NgramPlaces {
 };
 
 /// At the start of a round the drafter finds the longest suffix of the context c[0 .. n), of min_match to
-/// max_match tokens, that is also c[e - m .. e) for some e < n. Of several e it takes the largest. It drafts
-/// c[e], c[e + 1], ... as point masses, up to `length` tokens and never beyond n. Occurrences may overlap the
-/// suffix. It does not search again within the round.
+/// max_match tokens, that is also c[e - m .. e) for some e < n. Of several e it takes the largest (or
+/// smallest). It drafts c[e], c[e + 1], ... as point masses, up to `length` tokens and never beyond n.
+/// Occurrences may overlap the suffix. It does not search again within the round.
 ///
 /// Time of read: one table access for each new token and match length. Time of propose: as many at position
 /// 0.

@@ -176,21 +176,6 @@ std::optional<NgramModel> NgramModel::adjusted(const Adjustment& how) const {
   return made;
 }
 
-double NgramModel::max_row_error(std::size_t samples) const {
-  std::vector<double> scratch;
-  double worst = std::abs(total_probability(next({}, scratch)) - 1);
-  for (std::size_t k = 0; k < levels_.size(); ++k) {
-    const std::vector<NgramContext>& contexts = levels_[k].contexts;
-    const std::size_t taken = std::min(samples, contexts.size());
-    for (std::size_t i = 0; i < taken; ++i) {
-      const auto tokens = packing_.unpack(contexts[i * contexts.size() / taken].key, static_cast<int>(k) + 1);
-      const double sum = total_probability(next(std::span(tokens).first(k + 1), scratch));
-      worst = std::max(worst, std::abs(sum - 1));
-    }
-  }
-  return worst;
-}
-
 NgramModel::Known NgramModel::known(int length, std::size_t index) const {
   const NgramLevel& here = level(length);
   const NgramContext& context = here.contexts[index];

@@ -67,10 +67,6 @@ class NgramModel {
   std::optional<NgramModel> adjusted(const Adjustment& how) const;
   static constexpr double min_temperature = 0.1;  ///< 1e-30 becomes 1e-300, which a double still holds
 
-  /// Returns the largest |sum - 1| over the rows of the empty context and of up to `samples` known contexts
-  /// of each length, evenly spaced.
-  double max_row_error(std::size_t samples) const;
-
   /// Returns the n-grams that the model was made from.
   NgramList listed() const;
 

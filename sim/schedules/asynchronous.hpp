@@ -14,12 +14,14 @@ namespace speclab {
 /// The draft runs on its own device. While the target verifies, the draft prepares the next round for the
 /// likeliest outcomes: how many tokens are accepted, and which token follows them. With independent
 /// probability `hit` the outcome is among these, and the next target run starts when both devices are free.
-/// Otherwise the prepared tokens are dropped, and the round is drafted after the verification. The first
-/// round is treated alike, because the prompt was a target run, too.
+/// Otherwise the prepared tokens are dropped, and the round is drafted after the verification; with
+/// `plain_after_miss` the target instead runs without drafts while the draft prepares the next round. The
+/// first round is treated alike, because the prompt was a target run, too.
 struct Asynchronous {
   std::uint64_t gamma;
   double c;    ///< time of a draft run over all prepared outcomes
   double hit;  ///< probability that the outcome was prepared
+  bool plain_after_miss;
 };
 
 template <class Events>
@@ -43,14 +45,17 @@ Elapsed run_schedule(const Asynchronous& schedule, const Acceptances& text, Even
     const bool hit = hits.bernoulli();
     // Drafting began with the target run that ends now.
     draft_runs(now - 1, hit ? now - 1 + drafting : now, hit ? EventKind::draft_run : EventKind::dropped_run);
+    std::uint64_t drafted = schedule.gamma;
     if (hit) {
       now = std::max(now, now - 1 + drafting);
+    } else if (schedule.plain_after_miss) {
+      drafted = 0;
     } else {
       draft_runs(now, now + drafting, EventKind::draft_run);
       now += drafting;
     }
-    const std::uint64_t accepted = text.leading(emitted, schedule.gamma);
-    target_run(events, now, schedule.gamma, accepted);
+    const std::uint64_t accepted = text.leading(emitted, drafted);
+    target_run(events, now, drafted, accepted);
     now += 1;
     emitted += accepted + 1;
   }

@@ -12,6 +12,7 @@
 
 #include "analysis/theory/optimal_acceptance.hpp"
 #include "core/rules/all_rules.hpp"
+#include "tests/core/rules/k_seq_acceptance.hpp"
 
 using namespace speclab;
 
@@ -81,7 +82,7 @@ TEST_CASE("golden vector, several drafts") {
   const BasicRow<Q> q{golden_draft[0].data(), 3};
   CHECK(optimal_transport_acceptance(p, q, 2) == Q(69, 100));
   CHECK(optimal_transport_acceptance(p, q, 3) == Q(771, 1000));
-  check_golden(KSeqRule(2), KSeqRule::accepted_probability(p, q, 2));
+  check_golden(KSeqRule(2), k_seq_acceptance(p, q, 2));
 }
 
 TEST_CASE("the optimum without replacement: golden values, never below what the rule reaches") {

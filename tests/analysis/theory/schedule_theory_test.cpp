@@ -221,13 +221,17 @@ TEST_CASE("PEARL with as many drafts as fit into a target run is DSI with one se
   }
 }
 
-TEST_CASE("drafts for likely outcomes: after a miss the round is drafted") {
-  for (const double c : {0.05, 0.4}) {
-    CAPTURE(c);
-    CHECK(follows(Asynchronous{4, c, 0.8}, 0.75, asynchronous_speedup(0.75, 4, c, 0.8)));
-    CHECK_FALSE(follows(Asynchronous{4, c, 0.8}, 0.75, asynchronous_speedup(0.75, 4, c, 0.9)));
+TEST_CASE("drafts for likely outcomes: after a miss drafted, or plain") {
+  for (const bool plain : {false, true}) {
+    for (const double c : {0.05, 0.4}) {
+      CAPTURE(plain);
+      CAPTURE(c);
+      CHECK(follows(Asynchronous{4, c, 0.8, plain}, 0.75, asynchronous_speedup(0.75, 4, c, 0.8, plain)));
+      CHECK_FALSE(
+          follows(Asynchronous{4, c, 0.8, plain}, 0.75, asynchronous_speedup(0.75, 4, c, 0.9, plain)));
+    }
   }
-  CHECK(asynchronous_speedup(0.8, 5, 0.05, 0) == doctest::Approx(speedup(0.8, 5, 0.05)));
+  CHECK(asynchronous_speedup(0.8, 5, 0.05, 0, false) == doctest::Approx(speedup(0.8, 5, 0.05)));
 }
 
 TEST_CASE("two functions, with and without interrupts") {

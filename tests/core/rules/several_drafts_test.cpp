@@ -9,6 +9,7 @@
 #include "core/rules/all_rules.hpp"
 #include "tests/bounds.hpp"
 #include "tests/core/rules/golden_pair.hpp"
+#include "tests/core/rules/k_seq_acceptance.hpp"
 
 using namespace speclab;
 
@@ -55,8 +56,7 @@ TEST_CASE("sampled: golden acceptances, and the first token has the target's dis
   check_sampled(TreeRule(branching_tree({2})), 0.70, 2);
   check_sampled(TraversalRule(branching_tree({2})), 0.70, 2);
   check_sampled(GrownTreeRule(2, 2), 0.5, 2);
-  check_sampled(KSeqRule(2), KSeqRule::accepted_probability(row(target_model.row), row(draft_model.row), 2),
-                2);
+  check_sampled(KSeqRule(2), k_seq_acceptance(row(target_model.row), row(draft_model.row), 2), 2);
 }
 
 TEST_CASE("a fault that the same comparison finds: siblings compared with the whole target") {
@@ -92,11 +92,11 @@ TEST_CASE("K-SEQ: rho* solves 1 - (1 - beta)^k = rho beta, and one draft is toke
     CHECK(rho >= 1);
     CHECK(rho <= static_cast<double>(drafts));
     CHECK(1 - std::pow(1 - beta, static_cast<double>(drafts)) == doctest::Approx(rho * beta).epsilon(1e-12));
-    CHECK(KSeqRule::accepted_probability(p, q, drafts) <=
+    CHECK(k_seq_acceptance(p, q, drafts) <=
           optimal_transport_acceptance(p, q, static_cast<std::int32_t>(drafts)) + 1e-12);
   }
   CHECK(KSeqRule::scale(p, q, 1) == 1);
-  CHECK(KSeqRule::accepted_probability(p, q, 1) == doctest::Approx(0.6));
+  CHECK(k_seq_acceptance(p, q, 1) == doctest::Approx(0.6));
 }
 
 TEST_CASE(

@@ -23,7 +23,7 @@ Tokens plainly(const Tokens& context, const LookupOptions& options) {
     long found = 0;
     for (long end = length; end < searched; ++end) {
       if (!std::equal(context.end() - length, context.end(), context.begin() + end - length)) continue;
-      found = end;
+      if (found == 0 || options.occurrence == Occurrence::last) found = end;
     }
     if (found == 0) continue;
     const long count = std::min<long>(options.length, searched - found);
@@ -35,7 +35,11 @@ Tokens plainly(const Tokens& context, const LookupOptions& options) {
 std::vector<LookupOptions> many_options() {
   std::vector<LookupOptions> all;
   for (const auto& [shortest, longest] : {std::pair{1, 1}, {1, 3}, {2, 2}, {2, 5}, {4, 4}}) {
-    for (const std::int32_t length : {0, 1, 4, 100}) all.push_back({shortest, longest, length});
+    for (const std::int32_t length : {0, 1, 4, 100}) {
+      for (const Occurrence occurrence : {Occurrence::last, Occurrence::first}) {
+        all.push_back({shortest, longest, length, occurrence});
+      }
+    }
   }
   return all;
 }
@@ -47,7 +51,8 @@ TEST_CASE("drafts what followed the longest match") {
   CHECK(fresh_chain(last, Tokens{1, 2, 3, 9, 2, 4, 1, 2}) == Tokens{3, 9, 2, 4, 1, 2});  // up to the end
   CHECK(fresh_chain(last, Tokens{1, 2, 3, 1, 2, 4, 1, 2}) == Tokens{4, 1, 2});           // the recent one
   CHECK(fresh_chain(last, Tokens{1, 2, 3}).empty());
-  CHECK(fresh_chain(LookupDrafter(10, {1, 3, 2}), Tokens{1, 2, 3, 1, 2, 4, 1, 2}) == Tokens{4, 1});
+  const LookupDrafter first(10, {1, 3, 2, Occurrence::first});
+  CHECK(fresh_chain(first, Tokens{1, 2, 3, 1, 2, 4, 1, 2}) == Tokens{3, 1});
 }
 
 TEST_CASE("agrees with the definition while random texts grow, and at once") {
@@ -109,7 +114,7 @@ TEST_CASE("n-grams of one hash are told apart by their tokens") {
     const Tokens ngram(here - 2, here);
     const bool known = std::find(seen.begin(), seen.end(), ngram) != seen.end();
     CHECK((places.find(7, ngram, text) != 0) == known);
-    places.store(7, 2, end, text);
+    places.store(7, 2, end, Occurrence::last, text);
     CHECK(places.find(7, ngram, text) == end);
     seen.push_back(ngram);
   }
@@ -122,6 +127,8 @@ TEST_CASE("nothing to go by") {
   CHECK(fresh_chain(drafter, Tokens{0}).empty());
   CHECK(fresh_chain(drafter, Tokens{0, 0}) == Tokens{0});
   CHECK(fresh_chain(drafter, Tokens(50, 0)) == Tokens{0});  // the most recent match leaves one token to copy
+  const LookupDrafter first(1, {1, 3, 10, Occurrence::first});
+  CHECK(fresh_chain(first, Tokens(50, 0)) == Tokens(10, 0));
   LookupDrafter::Memory unread;
   CHECK(drafted_chain(drafter, unread, Tokens{}).empty());
   CHECK(drafter.runs(0) == 0);

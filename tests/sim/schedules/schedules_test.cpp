@@ -68,7 +68,8 @@ const std::vector<Example>& all_schedules() {
       {"DSI, slow draft", Dsi{1, 1, 1}, true},
       {"PEARL", Pearl{5, 0.07, false}, true},
       {"PEARL, next row", Pearl{5, 0.3, true}, true},
-      {"asynchronous", Asynchronous{5, 0.3, 0.7}, true},
+      {"asynchronous", Asynchronous{5, 0.3, 0.7, false}, true},
+      {"asynchronous, plain", Asynchronous{4, 0.1, 0.7, true}, true},
       {"two functions", SpeculativeFunctionExecution{1, 0.5, 0.1, false}, true},
       {"two functions, interrupting", SpeculativeFunctionExecution{1, 2, 0.1, true}, true},
       {"batch, refilled", Batched{4, 3, 0.05, 10, true, {8}}},
@@ -237,12 +238,15 @@ TEST_CASE("PEARL by hand") {
 TEST_CASE("drafts for likely outcomes by hand") {
   // The rounds are 11+1, 0: with all outcomes drafted for, none, and drafts that take longer than
   // verification.
-  const auto time = [](double c, double hit) { return play(Asynchronous{2, c, hit}, "1110").elapsed.time; };
-  CHECK(time(0.1, 1) == 2);
-  CHECK(time(0.1, 0) == doctest::Approx(2 * 1.2));
-  CHECK(time(0.75, 1) == doctest::Approx(2 * 1.5));
+  const auto time = [](double c, double hit, bool plain) {
+    return play(Asynchronous{2, c, hit, plain}, "1110").elapsed.time;
+  };
+  CHECK(time(0.1, 1, false) == 2);
+  CHECK(time(0.1, 0, false) == doctest::Approx(2 * 1.2));
+  CHECK(time(0.1, 0, true) == 4);
+  CHECK(time(0.75, 1, false) == doctest::Approx(2 * 1.5));
   const AcceptanceBits bits = iid_acceptances(0.7, 1, 0, 500);
-  CHECK(play(Asynchronous{5, 0.07, 0}, bits, 400).elapsed.time ==
+  CHECK(play(Asynchronous{5, 0.07, 0, false}, bits, 400).elapsed.time ==
         doctest::Approx(play(Speculative{5, 0.07}, bits, 400).elapsed.time));
 }
 

@@ -34,7 +34,7 @@ Json independent(const std::string& more = "{}") {
       {"kind": "hierarchical", "levels": [{"gamma": 3, "c": 0.2}, {"gamma": 4, "c": 0.02, "alpha": 0.9}]},
       {"kind": "dsi"}, {"kind": "dsi", "servers": 2, "lookahead": 2, "label": "mine"},
       {"kind": "pearl"}, {"kind": "pearl", "next_row": false},
-      {"kind": "asynchronous"},
+      {"kind": "asynchronous"}, {"kind": "asynchronous", "plain_after_miss": true},
       {"kind": "speculative_function_execution"},
       {"kind": "speculative_function_execution", "interrupts": true},
       {"kind": "batched", "sequences": 4, "goal": 20},
