@@ -3,7 +3,7 @@
 import inspect
 
 GROUPS = {
-    "Configs": ["run", "sweep", "exact", "Result", "Findings", "ConfigError"],
+    "Configs": ["run", "sweep", "exact", "grammar", "Result", "Findings", "ConfigError"],
     "Rules": ["prove", "Proof", "Counterexample", "optimum", "Optimum", "compare_rules", "RuleComparison", "rule", "drafter", "rule_names"],
     "Decoding": ["simulate", "Simulation", "sample", "verify", "Verdicts", "models"],
     "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law", "greedy_check", "GreedyCheck", "flips", "Flips"],

@@ -185,7 +185,6 @@ TEST_CASE("every experiment goes on until intervals are narrow, or refuses to") 
     config["simulation"]["until"] = {
         {"metric", "alpha_overlap"}, {"half_width", 0.5}, {"max_rounds", 100000}};
     if (name == "iid") config["simulation"]["until"]["metric"] = "alpha_examined";
-    if (name == "compare") config["compare"]["tasks"][0]["sequences"] = 8;
     if (!find_experiment(name)->until) {
       CHECK(config_error_of([&] { run_of(config); }).find("\"" + name + "\" simulates what") !=
             std::string::npos);
