@@ -46,10 +46,10 @@ class Ceiling:
 # multiprocessor needs 29 KiB in flight for the bandwidth of the memory; kernels that read few rows have less. Clusters copy the tiles of a
 # row to shared memory, two of each row at a time: 64 KiB per block for 2-byte formats, however many registers there are.
 CEILINGS = {
-    "fused::Statistics<Bf16>": Ceiling(64, 6.5, 128, 2, 100),
-    "fused::Statistics<F16>": Ceiling(64, 6.5, 128, 2, 100),
-    "fused::Statistics<float>": Ceiling(128, 6.5, 128, 2, 140),
-    "fused::Statistics<AnyLogit>": Ceiling(128, 6.5, None, 2, 260),
+    "fused::Statistics<Bf16>": Ceiling(64, 6.5, 128, 2, 115),
+    "fused::Statistics<F16>": Ceiling(64, 6.5, 128, 2, 115),
+    "fused::Statistics<float>": Ceiling(128, 6.5, 128, 2, 155),
+    "fused::Statistics<AnyLogit>": Ceiling(128, 6.5, None, 2, 275),
     "fused::Next<Bf16>": Ceiling(64, 16.5, 32, 13, 480, fences=2),
     "fused::Next<F16>": Ceiling(64, 16.5, 32, 13, 480, fences=2),
     "fused::Next<float>": Ceiling(64, 21, 32, 13, 480, fences=2),
