@@ -109,6 +109,6 @@ ENGINE = Engine(
     installs=(("openvino-genai==2026.4.1.0", "numpy"),), size="300 MB", time="10 seconds", sequences=100_000, slots=128,
     options=("temperature", "top_k", "top_p", "min_p"), ends=True,
     requests=("repetition_penalty", "frequency_penalty", "presence_penalty", "min_tokens"),
-    # src/cpp/src/sampling/logit_processor.hpp:44-101: only the repetition penalty counts the prompt.
-    request_law={"order": ["min_tokens", "repetition_penalty", "presence_penalty", "frequency_penalty", "top_k", "temperature", "min_p", "top_p"],
+    # src/cpp/src/sampling/logit_processor.hpp:44-101: only the repetition penalty counts the prompt, and min_p does not normalise for top_p.
+    request_law={"order": ["min_tokens", "repetition_penalty", "presence_penalty", "frequency_penalty", "top_k", "temperature", "min_p & top_p"],
                  "penalty_prompt": "repetition"})
