@@ -49,7 +49,7 @@ CEILINGS = {
     "fused::Statistics<Bf16>": Ceiling(64, 6.5, 128, 2, 115),
     "fused::Statistics<F16>": Ceiling(64, 6.5, 128, 2, 115),
     "fused::Statistics<float>": Ceiling(128, 6.5, 128, 2, 155),
-    "fused::Statistics<AnyLogit>": Ceiling(128, 6.5, None, 2, 275),
+    "fused::Statistics<AnyLogit>": Ceiling(128, 6.5, None, 2, 260),
     "fused::Next<Bf16>": Ceiling(64, 16.5, 32, 13, 480, fences=2),
     "fused::Next<F16>": Ceiling(64, 16.5, 32, 13, 480, fences=2),
     "fused::Next<float>": Ceiling(64, 21, 32, 13, 480, fences=2),
