@@ -47,6 +47,11 @@ void import_for_numbers() {
   numpy = nb::module_::import_("numpy").release();
 }
 
+void clear_error() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();
+  PyErr_Clear();
+}
+
 HeldObject::HeldObject(nb::object object)
     : object_(new nb::object(std::move(object)), [](nb::object* held) {
         const nb::gil_scoped_acquire gil;
@@ -57,7 +62,7 @@ template <>
 double number_of(nb::handle value, const std::string& name) {
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
+    clear_error();
     raise(PyExc_TypeError, fmt::format("{}: expected a number, not {}", name, name_of_type(value)));
   }
   if (std::isnan(number)) raise(PyExc_ValueError, fmt::format("{}: is NaN", name));
@@ -80,11 +85,13 @@ Rational number_of(nb::handle value, const std::string& name) {
     if (overflow == 0) return Rational(std::int64_t{number});
     return Rational(text_of(value));
   }
-  if (!nb::hasattr(value, "numerator") || !nb::hasattr(value, "denominator")) {
+  try {
+    return Rational(digits_of(value, "numerator") + "/" + digits_of(value, "denominator"));
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_AttributeError)) throw;
     raise(PyExc_TypeError,
           fmt::format("{}: expected an int or a fractions.Fraction, not {}", name, name_of_type(value)));
   }
-  return Rational(digits_of(value, "numerator") + "/" + digits_of(value, "denominator"));
 }
 
 nb::object python_number(double value) { return nb::float_(value); }
@@ -101,7 +108,7 @@ std::vector<Real> weights_of(nb::handle values, const std::string& name) {
   std::vector<Real> weights;
   const nb::object sequence = nb::steal(PySequence_List(values.ptr()));
   if (!sequence.is_valid()) {
-    PyErr_Clear();
+    clear_error();
     raise(PyExc_TypeError, fmt::format("{}: expected a row of numbers, not {}", name, name_of_type(values)));
   }
   const nb::list list = nb::borrow<nb::list>(sequence);

@@ -19,6 +19,11 @@ namespace nb = nanobind;
 /// Imports modules once, when this module is imported: an import within a call could let another thread run.
 void import_for_numbers();
 
+/// Clears the pending error of a value that is not what was asked for, so that a better one can be raised.
+/// Throws it if it is no Exception: an interrupt, which may come during any call into Python, must arrive as
+/// itself.
+void clear_error();
+
 /// A Python object that threads without the GIL may copy and release.
 class HeldObject {
  public:

@@ -32,7 +32,7 @@ std::pair<std::vector<Token>, std::vector<std::vector<Real>>> PythonDrafter::che
   const nb::object drafted = nb::steal(PySequence_List(nb::handle(pair[0]).ptr()));
   const nb::object rows = nb::steal(PySequence_List(nb::handle(pair[1]).ptr()));
   if (!drafted.is_valid() || !rows.is_valid()) {
-    PyErr_Clear();
+    clear_error();
     throw nb::type_error(wanted().c_str());
   }
   std::pair<std::vector<Token>, std::vector<std::vector<Real>>> checked;
@@ -40,7 +40,7 @@ std::pair<std::vector<Token>, std::vector<std::vector<Real>>> PythonDrafter::che
     const nb::object number = nb::steal(PyNumber_Index(entry.ptr()));
     const std::int64_t id = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
     if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
+      clear_error();
       throw nb::type_error(wanted().c_str());
     }
     if (id < 0 || id >= vocab) throw nb::value_error(wanted().c_str());

@@ -60,7 +60,8 @@ std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::ha
           nb::cast<std::string>(nb::type_name(nb::handle(pair[0]).type())).starts_with("bool");
       const std::int64_t first = is_bool ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
       return {first, index(pair[1])};
-    } catch (const nb::python_error&) {
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_Exception)) throw;  // an interrupt
       // Not a pair of integers: handled below.
     }
   }

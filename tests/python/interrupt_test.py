@@ -26,6 +26,7 @@ SHORT = {
     "optimal_gamma": "closed forms",
     "predict": "closed forms",
     "speedup": "closed forms",
+    "grammar": "one automaton",
     "rule": "describes a function",
     "rule_names": "names",
     "drafter": "describes a function",

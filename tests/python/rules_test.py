@@ -290,6 +290,23 @@ def test_errors_of_a_rule_come_out_as_they_are():
         prove(fails, [0.5, 0.5], [0.25, 0.75])
 
 
+class Interrupting:
+    """A value that is interrupted while it is read, in every way in which numbers and rows are."""
+
+    def interrupt(self, *_):
+        raise KeyboardInterrupt
+
+    __float__ = __index__ = __iter__ = interrupt
+    numerator = property(interrupt)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("returned", [lambda draw: (0, draw.categorical([Interrupting(), 1])), lambda draw: (0, draw.categorical(Interrupting())), lambda draw: (Interrupting(), 0)])
+def test_an_interrupt_arrives_as_itself(returned, exact):
+    with pytest.raises(KeyboardInterrupt):
+        prove(lambda draw, target, draft, drafted: returned(draw), [0.5, 0.5], [0.25, 0.75], exact=exact)
+
+
 def test_work_is_limited_before_it_is_done():
     """Few drafts, but 10^8 sequences to compare; a function on rows of many numbers."""
     sure, even = np.eye(1, 10_000)[0], np.full(10_000, 1e-4)
