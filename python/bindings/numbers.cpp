@@ -18,16 +18,16 @@ namespace {
 
 std::string name_of_type(nb::handle value) { return nb::cast<std::string>(value.type().attr("__name__")); }
 
-std::string text_of(nb::handle value) { return nb::cast<std::string>(nb::steal(PyObject_Str(value.ptr()))); }
-
-/// Returns the digits of an attribute that is an int.
-std::string digits_of(nb::handle value, const char* attribute) {
-  const nb::object number = value.attr(attribute);
-  return text_of(number);
+/// Python makes no object of too many digits, or when it is interrupted.
+nb::object checked(PyObject* made) {
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
 }
 
+std::string text_of(nb::handle value) { return nb::cast<std::string>(checked(PyObject_Str(value.ptr()))); }
+
 nb::object python_int(const std::string& digits) {
-  return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
+  return checked(PyLong_FromString(digits.c_str(), nullptr, 10));
 }
 
 /// fractions.Fraction and numpy, set by `import_for_numbers`. They are never released, since modules are
@@ -86,7 +86,8 @@ Rational number_of(nb::handle value, const std::string& name) {
     return Rational(text_of(value));
   }
   try {
-    return Rational(digits_of(value, "numerator") + "/" + digits_of(value, "denominator"));
+    const std::string numerator = text_of(value.attr("numerator"));
+    return Rational(numerator + "/" + text_of(value.attr("denominator")));
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_AttributeError)) throw;
     raise(PyExc_TypeError,
