@@ -123,10 +123,6 @@ StationaryDistribution settle(std::vector<double> start, const Step& step, const
 
 }  // namespace
 
-std::vector<double> after_token(const ContextChain& chain, std::span<const double> distribution) {
-  return copied(left_product(view(distribution), chain.plain()));
-}
-
 std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> distribution) {
   assert(gamma >= 0);
   return copied(round_step(chain, gamma, view(distribution)));

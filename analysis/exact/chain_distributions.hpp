@@ -29,9 +29,6 @@ struct StationaryDistribution {
   bool converged = false;  ///< direct, or residual below 1e-13 and error below 1e-9 within 20,000 iterations
 };
 
-/// Returns the distribution after one token without speculation.
-std::vector<double> after_token(const ContextChain& chain, std::span<const double> distribution);
-
 /// Returns the distribution after one round with gamma >= 0 drafted tokens: distribution * K. Takes gamma
 /// products with M, one with J, one with B.
 std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<const double> distribution);

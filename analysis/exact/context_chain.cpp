@@ -53,10 +53,13 @@ std::size_t ChainBuilder::Hash::operator()(const std::vector<Token>& tokens) con
 
 ChainBuilder::ChainBuilder(int memory, std::span<const std::vector<Token>> prompts, const ChainLimits& limits,
                            TextKey key)
-    : memory_(static_cast<std::size_t>(memory)), limits_(limits), key_(std::move(key)) {
+    : memory_(memory),
+      kept_(key ? SIZE_MAX : static_cast<std::size_t>(memory)),
+      limits_(limits),
+      key_(std::move(key)) {
   assert(memory >= 0 && !prompts.empty() && limits.transitions < (std::size_t{1} << 31U));
   for (const std::vector<Token>& prompt : prompts) {
-    const auto known = static_cast<std::ptrdiff_t>(key_ ? prompt.size() : std::min(memory_, prompt.size()));
+    const auto known = static_cast<std::ptrdiff_t>(std::min(kept_, prompt.size()));
     successor_.assign(prompt.end() - known, prompt.end());
     chain_.starts.push_back(index_of(successor_));
   }
@@ -79,9 +82,10 @@ void ChainBuilder::add(const PositionDistribution& distribution) {
   if (!chain_.other_plain && distribution.plain != distribution.bonus) chain_.other_plain = chain_.bonus;
   // The successors differ only in their last token.
   successor_ = chain_.contexts[next_];
-  const bool grows = key_ || memory_ > 0;
-  if (!key_ && memory_ > 0 && successor_.size() == memory_) successor_.erase(successor_.begin());
-  if (grows) successor_.push_back(0);
+  if (kept_ > 0) {
+    if (successor_.size() == kept_) successor_.erase(successor_.begin());
+    successor_.push_back(0);
+  }
   for (std::size_t id = 0; id < distribution.plain.size(); ++id) {
     if (!(distribution.accepted[id] > 0 || distribution.corrected[id] > 0 || distribution.bonus[id] > 0 ||
           distribution.plain[id] > 0))
@@ -91,7 +95,7 @@ void ChainBuilder::add(const PositionDistribution& distribution) {
                        " transitions can occur (found in the first " + grouped(next_) + " of " +
                        grouped(chain_.contexts.size()) + " contexts found so far)" + remedy);
     }
-    if (grows) successor_.back() = static_cast<Token>(id);
+    if (kept_ > 0) successor_.back() = static_cast<Token>(id);
     const std::int32_t column = index_of(successor_);
     add_entry(chain_.accepted, column, distribution.accepted[id]);
     add_entry(chain_.corrected, column, distribution.corrected[id]);

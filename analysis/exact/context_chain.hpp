@@ -155,7 +155,8 @@ class ChainBuilder {
 
   std::int32_t index_of(const std::vector<Token>& context);
 
-  std::size_t memory_;
+  int memory_;
+  std::size_t kept_;  ///< number of last tokens that a context holds
   ChainLimits limits_;
   TextKey key_;
   ContextChain chain_;

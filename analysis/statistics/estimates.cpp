@@ -20,20 +20,6 @@ double reaching(const Tally& batch, std::size_t length) {
                               std::uint64_t{0}));
 }
 
-struct Parts {
-  std::vector<double> above;
-  std::vector<double> below;
-};
-
-Parts parts(const std::vector<Tally>& batches, const TallyPart& numerator, const TallyPart& denominator) {
-  Parts both;
-  for (const Tally& batch : batches) {
-    both.above.push_back(numerator(batch));
-    both.below.push_back(denominator(batch));
-  }
-  return both;
-}
-
 Tally sum_of(const std::vector<Tally>& batches) {
   Tally total;
   for (const Tally& batch : batches) total += batch;
@@ -44,7 +30,11 @@ Tally sum_of(const std::vector<Tally>& batches) {
 std::optional<Interval> bounded(const std::vector<Tally>& batches, const TallyPart& numerator,
                                 const TallyPart& denominator, const Support& support, double confidence,
                                 std::optional<LargestDenominators> largest = {}) {
-  const auto [above, below] = parts(batches, numerator, denominator);
+  std::vector<double> above, below;
+  for (const Tally& batch : batches) {
+    above.push_back(numerator(batch));
+    below.push_back(denominator(batch));
+  }
   return bounded_ratio_interval(above, below, support, confidence, largest);
 }
 
@@ -125,12 +115,6 @@ Interval over(double number, const Interval& interval) {
 std::optional<Interval> known_bounds(std::optional<Interval> interval, Independence independence) {
   if (interval && independence == Independence::nothing) return unbounded(interval->estimate);
   return interval;
-}
-
-std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, const TallyPart& numerator,
-                                           const TallyPart& denominator, double confidence) {
-  const auto [above, below] = parts(batches, numerator, denominator);
-  return ratio_interval(above, below, confidence);
 }
 
 double batch_speedup(const Tally& batch, double c) {

@@ -51,11 +51,8 @@ struct Estimate {
   std::optional<Interval> interval;
 };
 
-/// Returns the interval of a ratio of sums, one numerator and denominator from each batch's tally
-/// (ratio_interval).
+/// A number of each batch's tally.
 using TallyPart = std::function<double(const Tally&)>;
-std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, const TallyPart& numerator,
-                                           const TallyPart& denominator, double confidence);
 
 /// If fewer independent rounds than this differ from the most common accepted length, intervals come from
 /// counts of rounds, not from batches. Coverage at 95% over alpha = .01 .. .9999, gamma = 1, 5, 8 and 64 ..

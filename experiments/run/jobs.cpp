@@ -152,7 +152,7 @@ std::uint64_t JobList::total() const {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) {
     if (job.done) continue;
-    total += job.precision ? job.precision->interval.until.max_rounds : job.simulation.total();
+    total += job.precision ? job.wanted->until.max_rounds : job.simulation.total();
   }
   return total;
 }

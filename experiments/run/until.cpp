@@ -20,33 +20,20 @@ namespace speclab {
 
 namespace {
 
-/// Returns true if an interval is narrow enough. Width 0 counts only for overlaps, which are computed: for
-/// others it means that all batches are alike, not that the error is 0.
-bool narrow_enough(const Interval& interval, const UntilConfig& until) {
-  const bool known = until.metric == Metric::alpha_overlap ? interval.bounded() : interval.judges();
-  const double unit = until.relative ? std::abs(interval.estimate) : 1;
-  return known && interval.half_width() <= until.half_width * unit;
-}
-
+/// Returns true if the wanted interval is narrow enough. Width 0 counts only for overlaps, which are
+/// computed: for others it means that all batches are alike, not that the error is 0.
 bool is_precise(const Job& job) {
-  const WantedPrecision& wanted = *job.precision;
+  const auto& [until, cost] = *job.wanted;
   for (const Estimate& one :
-       estimates(job.outcome.batches, wanted.interval.cost, wanted.confidence, independence_of_rounds(job))) {
-    if (one.name == metric_name(wanted.interval.until.metric) && one.interval)
-      return narrow_enough(*one.interval, wanted.interval.until);
+       estimates(job.outcome.batches, cost, job.precision->confidence, independence_of_rounds(job))) {
+    if (one.name != metric_name(until.metric) || !one.interval) continue;
+    const bool known =
+        until.metric == Metric::alpha_overlap ? one.interval->bounded() : one.interval->judges();
+    const double unit = until.relative ? std::abs(one.interval->estimate) : 1;
+    return known && one.interval->half_width() <= until.half_width * unit;
   }
   return false;
 }
-
-}  // namespace
-
-std::optional<WantedInterval> wanted_interval(const ConfigReader& config) {
-  const std::optional<UntilConfig>& until = config[&Config::simulation].until;
-  if (!until) return std::nullopt;
-  return WantedInterval{*until, config[&Config::cost]};
-}
-
-namespace {
 
 void require_until(const Job& job, const std::string& experiment) {
   if (!decodes(job) && job.kind != JobKind::acceptance) refuse_until_of(experiment);
@@ -83,6 +70,12 @@ void require_until(const Job& job, const std::string& experiment) {
 
 }  // namespace
 
+std::optional<WantedInterval> wanted_interval(const ConfigReader& config) {
+  const std::optional<UntilConfig>& until = config[&Config::simulation].until;
+  if (!until) return std::nullopt;
+  return WantedInterval{*until, config[&Config::cost]};
+}
+
 void check_until(const Config& cell, JobKind kind) {
   if (!cell.simulation.until) return;
   Job job{.kind = kind, .simulation = simulation_size(cell), .wanted = wanted_interval(cell)};
@@ -97,7 +90,7 @@ void run_until(Job& job, const std::string& experiment, double confidence) {
   job.simulation = doubling_size(job.simulation);
   const std::uint64_t max_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
   const int looks = looks_at_doublings(job.simulation.total(), std::min(until.max_rounds, max_by_trials));
-  job.precision = {*job.wanted, looks, look_confidence(confidence, looks)};
+  job.precision = {looks, look_confidence(confidence, looks)};
 }
 
 void look_until_precise(Job& job, const std::function<Outcome()>& run) {

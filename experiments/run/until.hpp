@@ -27,7 +27,6 @@ std::optional<WantedInterval> wanted_interval(const ConfigReader& config);
 
 /// When a doubling simulation ends.
 struct WantedPrecision {
-  WantedInterval interval;
   int max_looks = 1;
   double confidence = 0.95;  ///< confidence of the interval at each look
 };
@@ -44,7 +43,7 @@ void run_until(Job& job, const std::string& experiment, double confidence);
 /// the job's looks then count the one that is missing.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
-/// Throws ConfigError, because the experiment simulates a fixed size ("trials" and "length").
+/// Throws ConfigError, because the experiment simulates a fixed size.
 [[noreturn]] void refuse_until_of(const std::string& experiment);
 /// Throws ConfigError for a config with "until", for verbs that do not run it. `what` begins the message:
 /// "check tests as many sequences as check.samples says".

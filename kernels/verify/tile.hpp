@@ -180,15 +180,21 @@ SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& sca
 SPECLAB_DEVICE inline PartialSum merged_part(const PartialSumScratch& scratch, const RowScale& scale) {
   return scale.lowest() ? merged_part(scratch, higher) : merged_part(scratch, merge);
 }
-/// Does both, and returns the part to the first warp. It calls `sync` once; the caller must before the
-/// scratch is used again. So with `row_top`.
+/// Merges the parts of a block's warps, and returns the result to the first warp. It calls `sync` once; the
+/// caller must before the scratch is used again. `how` is a RowScale, or merges two parts.
+template <class How>
+SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScratch& scratch,
+                                        const How& how) {
+  leave_part(of_warp, scratch);
+  simt::sync();
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  return merged_part(scratch, how);
+}
+/// Returns what a tile adds to its row's sum, like `part_of_block`.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
                                     PartialSumScratch& scratch) {
-  leave_part(warp_part(mine, scale), scratch);
-  simt::sync();
-  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
-  return merged_part(scratch, scale);
+  return part_of_block(warp_part(mine, scale), scratch, scale);
 }
 
 /// Returns the top of a row's tile that no thread holds yet.
@@ -196,10 +202,7 @@ template <class Row>
 SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
   TopOfThread<typename Row::Logit> top;
   each_step(row, tile, [&top](int step, const simt::Vector16& mine) { top.take(step, mine); });
-  leave_part(top.of_warp(), scratch);
-  simt::sync();
-  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
-  return merged_part(scratch, higher);
+  return part_of_block(top.of_warp(), scratch, higher);
 }
 
 /// Merges the parts of a row's tiles to log2 of its total weight. One warp calls it; lanes take tiles in turn

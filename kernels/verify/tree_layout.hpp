@@ -30,8 +30,8 @@ struct TreeKernels {
     return layout;
   }
 
-  /// Returns whether a batch that has a workspace is verified by two launches, the first of which sums rows:
-  /// if all its rows have few bytes. kernels/README.md has the reason for the bounds, which were not
+  /// Returns true if two launches verify a batch that has a workspace, and the first of them sums rows.
+  /// They do if all its rows have few bytes. kernels/README.md has the reason for the bounds, which were not
   /// measured.
   static bool sums_first(const TreeBatch& tree) {
     const fused::Args rows = sums_layout(tree).args;

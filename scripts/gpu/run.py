@@ -48,8 +48,9 @@ MEASURED = {
                 "--repetitions", "100"], [], 40),
 }
 MEASURED_ALPHA = "0.7"
-# What `compare` runs: options, sizes, and those sizes at which the older build runs, too. Chains have few requests and many; and rows off
-# 16-byte alignment (V = 50,257 and 151,669), each beside rows as long that are aligned. Trees are verified in one launch and in two.
+# `compare` runs this build at the sizes of the first list, and the older build at those of the second. Chains have few requests, many
+# requests, and rows off 16-byte alignment (V = 50,257 and 151,669), each beside rows as long that are aligned. Trees are verified in one
+# launch and in two.
 CHAINS = [f"{requests},4,128256" for requests in (1, 4, 32, 256)] + [f"32,4,{vocab}" for vocab in (50257, 50264, 151669, 151672)]
 COMPARED = {"chains": (["--baselines", "fused"], CHAINS, CHAINS),
             "trees": (["--workload", "trees,chosen-trees"], [f"{requests},26,128256" for requests in (1, 8, 32)], ["32,26,128256"])}

@@ -30,6 +30,7 @@ class ModelDrafter {
  public:
   struct Memory {
     std::optional<std::size_t> prompt;  ///< its length, once it is read
+    bool forced = false;                ///< the token proposed last
   };
 
   /// Options that do not remember must already be part of the model. Without a grammar nothing is forced.
@@ -47,7 +48,9 @@ class ModelDrafter {
   }
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t,
               std::vector<double>& storage) const {
-    if (const auto token = forced(memory, context)) return points_[*token];
+    const std::optional<Token> token = forced(memory, context);
+    memory.forced = token.has_value();
+    if (token) return points_[*token];
     if (!model_) return {};
     if (!remembered_.remembers()) return model_->next(context, storage);
     return filtered_row(*model_, remembered_, *memory.prompt, context, storage);
@@ -62,9 +65,8 @@ class ModelDrafter {
   void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<double>& scratch,
               Drafted& done) const {
     const std::int32_t before = done.count;
-    const std::int32_t run = forced(memory, context) ? 0 : 1;
     draft_one(*this, memory, context, random, scratch, done);
-    if (done.count > before) done.runs += run;
+    if (done.count > before && !memory.forced) ++done.runs;
   }
 
  private:

@@ -239,15 +239,12 @@ DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& requ
   }
   const std::int32_t vocab = request.text.vocabulary.size();
   const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};
-  const RequestLaw& law = sampling_of(model, request.sampling);
-  const bool remembers = law.remembers();
-  Model made = remembers ? request.factory.unadjusted(model, from).model
-                         : request.factory.model(model, from, law).model;
-  if (made.vocab() != vocab) {
-    throw ConfigError(model.path, "has a vocabulary of {}; the task's text has {}", made.vocab(), vocab);
+  BuiltModel made = request.factory.prompted(model, from, request.sampling);
+  if (made.model.vocab() != vocab) {
+    throw ConfigError(model.path, "has a vocabulary of {}; the task's text has {}", made.model.vocab(),
+                      vocab);
   }
-  check_sampling(law, vocab, sampling_path(model));
-  return {std::move(made), {}, remembers ? law : RequestLaw{}};
+  return {std::move(made.model), {}, std::move(made.remembered)};
 }
 
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {

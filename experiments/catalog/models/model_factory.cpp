@@ -57,6 +57,16 @@ BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& re
           std::move(built.vocabulary)};
 }
 
+BuiltModel ModelFactory::prompted(const ModelConfig& config, const ModelRequest& request,
+                                  const RequestLaw& config_sampling) {
+  const RequestLaw& law = sampling_of(config, config_sampling);
+  if (!law.remembers()) return model(config, request, config_sampling);
+  BuiltModel built = unadjusted(config, request);
+  check_sampling(law, built.model.vocab(), sampling_path(config));
+  built.remembered = law;
+  return built;
+}
+
 BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelRequest& request) {
   facts_of(config, known_of(request));
   return make_model(config, request);

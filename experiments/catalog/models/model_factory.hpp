@@ -28,6 +28,7 @@ class ModelFactory;
 struct BuiltModel {
   Model model;
   std::shared_ptr<const Vocabulary> vocabulary = nullptr;  ///< null without text
+  RequestLaw remembered = {};  ///< its sampling options, if they are not in `model`
 };
 
 /// The user of something that models share.
@@ -51,6 +52,11 @@ class ModelFactory {
 
   /// Returns a model with its sampling options, by default the config's. Throws ConfigError.
   BuiltModel model(const ModelConfig& config, const ModelRequest& request, const RequestLaw& config_sampling);
+
+  /// Does the same for prompts of several lengths: options that remember, which need the length, are returned
+  /// beside the model.
+  BuiltModel prompted(const ModelConfig& config, const ModelRequest& request,
+                      const RequestLaw& config_sampling);
 
   /// Returns a model without sampling options. Throws ConfigError.
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);

@@ -90,14 +90,6 @@ struct Speeds {
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-/// The metrics that every run has: a config can ask for their intervals to be narrow, and a cell shows them
-/// for its best gamma.
-constexpr std::pair<Metric, std::optional<Interval> ComparedNumbers::*> metrics_of_runs[]{
-    {Metric::alpha_examined, &ComparedNumbers::alpha_examined},
-    {Metric::alpha_drafted, &ComparedNumbers::alpha_drafted},
-    {Metric::tokens_per_target_step, &ComparedNumbers::tokens_per_target_step},
-    {Metric::speedup, &ComparedNumbers::speedup}};
-
 /// Returns tokens per unit of `below`, from sequences of equally many tokens.
 std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std::vector<double>& below,
                                    const Support& support, double confidence) {
@@ -219,7 +211,11 @@ class Comparison {
     };
     put(Metric::alpha_overlap,
         value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
-    for (const auto& [metric, number] : metrics_of_runs) put(metric, own.gammas[best].*number);
+    const GammaResult& fastest = own.gammas[best];
+    put(Metric::alpha_examined, fastest.alpha_examined);
+    put(Metric::alpha_drafted, fastest.alpha_drafted);
+    put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
+    put(Metric::speedup, fastest.speedup);
 
     for (std::size_t i = 0; i < section_.policies.size(); ++i) {
       const Run& run = measured.runs[gammas + i];

@@ -52,16 +52,12 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
     throw ConfigError(corpus_path + "/hold_out",
                       "missing; a task decodes held-out documents, so that some must be held out");
   }
-  std::optional<Model> target;
-  RequestLaw sampling;
+  std::optional<BuiltModel> target;
   if (config.target) {
     const ModelRequest request{factory, &config.corpus, corpus_path, nullptr, std::nullopt};
-    sampling = sampling_of(*config.target, whole[&Config::sampling]);
-    target = sampling.remembers() ? factory.unadjusted(*config.target, request).model
-                                  : factory.model(*config.target, request, sampling).model;
-    check_sampling(sampling, target->vocab(), sampling_path(*config.target));
+    target = factory.prompted(*config.target, request, whole[&Config::sampling]);
   }
-  BenchmarkTask task{text, std::move(target), sampling, PointRows(text->vocabulary.size()), {}, {}};
+  BenchmarkTask task{text, std::move(target), PointRows(text->vocabulary.size()), {}, {}};
   task.sequences.seed = whole[&Config::seed];
   task.sequences.batches = static_cast<std::uint32_t>(batches);
   const std::optional<Token> until = prompt_until(config, path, *text);
@@ -89,10 +85,9 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
 }  // namespace
 
 Model BenchmarkTask::target_of(std::size_t sequence) const {
-  if (target && sampling.remembers())
-    return requested(*target, sampling, sequences.sequences[sequence].prompt.size());
-  if (target) return *target;
-  return TextTarget{documents[sequence], &rows};
+  if (!target) return TextTarget{documents[sequence], &rows};
+  if (!target->remembered.remembers()) return target->model;
+  return requested(target->model, target->remembered, sequences.sequences[sequence].prompt.size());
 }
 
 double BenchmarkEntry::round_time(std::int32_t drafted) const {
@@ -136,9 +131,9 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                                  .corpus_path = task_path + "/corpus",
                                  .sampling = config.sampling,
                                  .text = *task.text,
-                                 .target = task.target ? &*task.target : nullptr,
+                                 .target = task.target ? &task.target->model : nullptr,
                                  .seed = config.seed,
-                                 .grammar = task.sampling.grammar}),
+                                 .grammar = task.target ? task.target->remembered.grammar : Grammar{}}),
           config.section<CompareSection>().verify, make_rule(rule, 1).sampled};
 }
 

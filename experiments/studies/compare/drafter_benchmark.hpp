@@ -21,8 +21,7 @@ class JobList;
 /// The held-out documents to decode, and the target that decodes them.
 struct BenchmarkTask {
   std::shared_ptr<const CorpusText> text;
-  std::optional<Model> target;                ///< empty: the text itself is the target
-  RequestLaw sampling;                        ///< the target's options; the model lacks those that remember
+  std::optional<BuiltModel> target;           ///< empty: the text itself is the target
   PointRows rows;                             ///< rows of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
   SequenceSet sequences;

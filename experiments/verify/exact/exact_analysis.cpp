@@ -48,6 +48,10 @@ struct Task {
   ContextChain chain;
 
   bool has_grammar() const { return !target_grammar.empty() || !draft_grammar.empty(); }
+  /// Returns the tokens after a text's prompt, which grammars follow. All prompts have one length.
+  std::span<const Token> emitted(std::span<const Token> text) const {
+    return text.subspan(setup->simulation.prompts.front().size());
+  }
   int max_gamma = 0;
   double confidence = 0;
 };
@@ -84,11 +88,14 @@ void check_exact(const Config& config) {
 
 /// Returns the number of tokens on which the models' rows depend, besides the grammars.
 int memory_of(Task& task) {
-  Config config = task.config;
-  config.sampling = {};
-  config.models->target.sampling.reset();
-  config.models->draft.sampling.reset();
-  const auto setup = task.jobs.setup(config);
+  std::shared_ptr<const Setup> setup = task.setup;
+  if (task.has_grammar()) {
+    Config config = task.config;
+    config.sampling = {};
+    config.models->target.sampling.reset();
+    config.models->draft.sampling.reset();
+    setup = task.jobs.setup(config);
+  }
   return std::max(memory_of(setup->target, "/models/target"), memory_of(setup->draft, "/models/draft"));
 }
 
@@ -100,8 +107,8 @@ ContextChain chain_of(const Task& task) {
       std::vector<Token> found;
       for (const Grammar* grammar : {&task.target_grammar, &task.draft_grammar}) {
         if (grammar->empty()) continue;
-        const std::span<const Token> emitted = text.subspan(setup.simulation.prompts.front().size());
-        found.push_back(static_cast<Token>(&state_after(*grammar, emitted) - grammar->data()));
+        const GrammarState& state = state_after(*grammar, task.emitted(text));
+        found.push_back(static_cast<Token>(&state - grammar->data()));
       }
       const auto last = text.last(std::min(text.size(), static_cast<std::size_t>(task.memory)));
       found.insert(found.end(), last.begin(), last.end());
@@ -267,11 +274,9 @@ const ClosedClass* plain_class(const ClosedClass& members, const std::vector<Clo
 /// Returns a sentence about the tokens that the target's grammar forces. As drafts they are always accepted,
 /// so that a round emits them and one other token.
 std::string forced_words(const Task& task, const std::vector<double>& plain) {
-  const std::size_t prompt = task.setup->simulation.prompts.front().size();
   double share = 0;
   for (std::size_t i = 0; i < plain.size(); ++i) {
-    const std::span<const Token> text = task.chain.contexts[i];
-    if (state_after(task.target_grammar, text.subspan(prompt)).forced()) share += plain[i];
+    if (state_after(task.target_grammar, task.emitted(task.chain.contexts[i])).forced()) share += plain[i];
   }
   return fmt::format(
       "The grammar forces {:.6g} of the tokens. Drafted alone, with a gamma that no run of them exceeds, they give {:.6g} tokens per target step.",

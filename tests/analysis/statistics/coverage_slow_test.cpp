@@ -16,6 +16,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
 #include "sim/simulation_size.hpp"
+#include "tests/analysis/statistics/batch_ratio.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;

@@ -14,6 +14,7 @@
 #include "analysis/statistics/estimates.hpp"
 #include "core/random/philox.hpp"
 #include "sim/simulation_size.hpp"
+#include "tests/analysis/statistics/batch_ratio.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;

@@ -4,22 +4,11 @@
 # usage: interrupt.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
-# A program that has just started does not catch signals yet.
-cat >started.py <<'PYTHON'
-import re, time
-
-
-def wait_for(job, number):
-    """Returns once the program catches the signal."""
-    while not int(re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{job.pid}/status").read())[1], 16) >> (number - 1) & 1:
-        assert job.poll() is None, "ended by itself"
-        time.sleep(0.01)
-    time.sleep(0.5)
-    assert job.poll() is None, "ended by itself"
-PYTHON
+# The Python programs below import signals.py.
+export PYTHONPATH=$source_dir/tests/experiments/cli PYTHONDONTWRITEBYTECODE=1
 cat >interrupt.py <<'PYTHON'
 import json, os, signal, subprocess, sys
-from started import wait_for
+from signals import wait_for
 
 speclab, config, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
 out = "interrupted_" + sys.argv[3]
@@ -40,7 +29,7 @@ PYTHON
 # check has nothing to keep, and says so.
 cat >interrupt_check.py <<'PYTHON'
 import signal, subprocess, sys
-from started import wait_for
+from signals import wait_for
 
 job = subprocess.Popen(
     [sys.argv[1], "check", sys.argv[2], "--set", "check.samples=5000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -20,6 +20,8 @@ import tempfile
 import threading
 import time
 
+from signals import catches
+
 SPECLAB, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BOUND = 1  # second of processor time, on a slow processor
 # Work that does not check for an interrupt has longer (experiments/base/support/interrupt.hpp): this work must check.
@@ -150,13 +152,6 @@ def processor_time(pid):
     if fields[0] in "ZX":
         return None
     return (int(fields[11]) + int(fields[12])) * TICK + sum(processor_time(child) or 0 for child in children)
-
-
-def catches(pid, number):
-    """Tells whether a process has a handler for a signal. The program sets its own first of all, but loading it can take longer than
-    the processor time after which a short case is interrupted."""
-    caught = re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{pid}/status").read())
-    return caught is not None and int(caught[1], 16) >> (number - 1) & 1 == 1
 
 
 def start(case):

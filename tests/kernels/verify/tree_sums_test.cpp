@@ -52,7 +52,7 @@ TEST_CASE("sums taken before the walk change no bit: formats, rows off alignment
                                      {Dtype::bf16, 13},
                                      {Dtype::f16, 13},
                                      {Dtype::bf16, 2 * tile_size - 11}}) {
-      // Of an odd number of ids, most rows are off 16-byte alignment.
+      // If a row has an odd number of ids, most rows begin off 16-byte alignment.
       CAPTURE(static_cast<int>(how));
       TreeLogits logits({.requests = 2, .vocab = ids, .dtype = dtype, .distance = 0.9}, small_tree, how, 3);
       logits.run();
