@@ -47,12 +47,8 @@ RuleKind lenient_rule() {
     return rule.lenience == 1 && rule.residual != Residual::target;
   };
   kind.surveyed.clear();
-  for (const auto& [name, residual] : residuals) {
-    constexpr double half = 0.5;
-    SurveyedRule& one = kind.surveyed.emplace_back(
-        surveyed_rule("lenient l=0.5 " + std::string(name), LenienceRule(half, residual)));
-    one.lenience = half;
-  }
+  for (const auto& [name, residual] : residuals)
+    kind.surveyed.push_back(surveyed_rule("lenient l=0.5 " + std::string(name), LenienceRule(0.5, residual)));
   return kind;
 }
 

@@ -48,9 +48,6 @@ struct SurveyedRule {
   std::string label;
   /// Returns the parameters, with `drafts` drafts for rules of several.
   std::function<std::shared_ptr<const void>(std::int32_t drafts)> parameters;
-  /// Lenience l of lenient rules: the survey counts the instances where the first token's probability is at
-  /// most p/l.
-  std::optional<double> lenience = std::nullopt;
 };
 
 /// One verification rule. `make` throws ConfigError at or below selected.path.

@@ -20,8 +20,7 @@ namespace speclab {
 
 SPECLAB_RESULT(OptionRow, "option_row", option, order, tv, from_first);
 SPECLAB_RESULT(FaultRow, "fault_row", fault, option, tv, block_tv, emitted, right_emitted);
-SPECLAB_RESULT(NominalRow, "nominal_row", nominal, emitted, by_length, by_length_tv, closest, closest_tv);
-SPECLAB_RESULT(RequestSurvey, "request_survey", gamma, tokens, options, faults, nominal, as_expected);
+SPECLAB_RESULT(RequestSurvey, "request_survey", gamma, tokens, options, faults, as_expected);
 
 namespace {
 
@@ -68,28 +67,6 @@ class RequestExaminer {
   ProofTask task_;
   std::size_t tokens_;
 };
-
-/// Finds how strong a frequency penalty is that counts the last token of each round.
-NominalRow nominal_row(RequestExaminer& examine, double nominal) {
-  const HistoryFault& fault = find_named(history_faults(), "last-of-round")->fault;
-  const auto found = examine("token", {.frequency_penalty = nominal}, fault);
-  const auto tv_at = [&](double penalty) {
-    const auto plain = examine("token", {.frequency_penalty = penalty}, {.draft_filtered = false});
-    return distribution_distance(found.distribution, plain.target_distribution);
-  };
-  NominalRow row{
-      .nominal = nominal, .emitted = found.expected_emitted, .by_length = nominal / found.expected_emitted};
-  row.by_length_tv = tv_at(row.by_length);
-  constexpr int steps = 100;
-  for (int step = 0; step <= steps; ++step) {
-    const double penalty = nominal * step / steps;
-    const double tv = tv_at(penalty);
-    if (tv >= row.closest_tv) continue;
-    row.closest = penalty;
-    row.closest_tv = tv;
-  }
-  return row;
-}
 
 /// Returns "0" without digits for a distance that is rounding.
 Cell tv_cell(double tv) { return {tv <= enumeration_rounding ? "0" : fmt::format("{:.4f}", tv), tv}; }
@@ -146,7 +123,6 @@ RequestSurvey survey_requests(const ProofTask& task, std::size_t tokens) {
     }
     survey.as_expected = survey.as_expected && refuted != of_draft(fault.name);
   }
-  for (const double nominal : strengths) survey.nominal.push_back(nominal_row(examine, nominal));
   return survey;
 }
 
@@ -189,16 +165,6 @@ Listing request_survey_text(const RequestSurvey& survey) {
           {text_cell(row.option), tokens_cell(row.right_emitted), tokens_cell(row.emitted)});
     if (row.fault == "forgetful-draft") drafts.rows[option++].push_back(tokens_cell(row.emitted));
   }
-  Table nominal{
-      "nominal",
-      "A frequency penalty that counts the last token of each round, against plain decoding with less",
-      {"nominal", "tokens a round", "nominal / tokens", "TV there", "closest", "TV there"}};
-  for (const NominalRow& row : survey.nominal) {
-    nominal.rows.emplace_back();
-    for (const double number :
-         {row.nominal, row.emitted, row.by_length, row.by_length_tv, row.closest, row.closest_tv})
-      nominal.rows.back().push_back({fmt::format("{:.4g}", number), number});
-  }
   Listing out;
   out += fmt::format(
       "The first {} tokens by rounds of {} drafts. Repetition penalties are those of this logit_offset.\n",
@@ -207,7 +173,6 @@ Listing request_survey_text(const RequestSurvey& survey) {
   out += std::move(drafts);
   out += "Pairs of a fault and an option that are not listed are lossless at strength 1.\n";
   out += std::move(faults);
-  out += std::move(nominal);
   return out;
 }
 

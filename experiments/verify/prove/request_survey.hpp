@@ -30,22 +30,11 @@ struct FaultRow {
   double right_emitted = 0;    ///< the same without the fault
 };
 
-/// The frequency penalty to which one that counts a token of each round comes closest.
-struct NominalRow {
-  double nominal;
-  double emitted;           ///< expected tokens of a round
-  double by_length;         ///< nominal / emitted
-  double by_length_tv = 0;  ///< total variation to plain decoding with that penalty
-  double closest = 0;       ///< the penalty, in steps of nominal / 100, with the smallest total variation
-  double closest_tv = 1;
-};
-
 struct RequestSurvey {
   std::int32_t gamma = 1;
   std::uint64_t tokens = 1;  ///< number of tokens that are compared
   std::vector<OptionRow> options = {};
   std::vector<FaultRow> faults = {};
-  std::vector<NominalRow> nominal = {};
   /// Whether every option is lossless on right rows, and every fault but the draft's is refuted.
   bool as_expected = false;
 };

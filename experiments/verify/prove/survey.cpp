@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/random/uniform_int_distribution.hpp>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
-#include "core/distribution/number.hpp"
 #include "core/random/philox.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "sim/parallel.hpp"
@@ -96,24 +94,6 @@ RuleConfig rule_of(const SurveyTask& survey, std::int32_t drafts) {
   return rule;
 }
 
-/// Returns P(first token).
-std::map<Token, Rational> first_tokens(const SequenceDistribution<Rational>& distribution) {
-  std::map<Token, Rational> marginal;
-  for (const auto& [tokens, probability] : distribution) marginal[tokens.front()] += probability;
-  return marginal;
-}
-
-/// Returns true if P(first token) <= p / l for each token, as Leviathan et al. 2023, A.5, states for some
-/// residuals.
-bool within_lenience(const Losslessness<Rational>& found, double lenience) {
-  const Rational l(decimal_fraction(lenience));
-  std::map<Token, Rational> target = first_tokens(found.target_distribution);
-  for (const auto& [token, probability] : first_tokens(found.distribution)) {
-    if (probability * l > target[token]) return false;
-  }
-  return true;
-}
-
 /// Returns rows in the form that `speclab prove` reads.
 std::string rows_text(const ExactRows& rows) {
   std::string out;
@@ -150,7 +130,6 @@ struct InstanceResult {
   double acceptance = 0;
   double bound = 0;
   std::uint64_t branches = 0;
-  bool within_lenience = true;
   Rational emitted;
   std::optional<ProofOptimum> optimum = std::nullopt;
 };
@@ -174,7 +153,6 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
   if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting()) {
     result.optimum = optimum_of(task, Arithmetic::rational);
   }
-  if (const auto lenience = survey.rule->lenience) result.within_lenience = within_lenience(found, *lenience);
   return result;
 }
 
@@ -220,11 +198,9 @@ SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vecto
   row.expected = survey.kind->expected_lossless;
   row.instances = results.size();
   std::size_t worst = 0;
-  std::uint64_t within = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].distance == 0) ++row.lossless;
     if (results[i].distance > results[worst].distance) worst = i;
-    if (results[i].within_lenience) ++within;
     row.branches += results[i].branches;
     row.mean_tv += static_cast<double>(results[i].distance) / static_cast<double>(results.size());
     row.mean_acceptance += results[i].acceptance / static_cast<double>(results.size());
@@ -232,7 +208,6 @@ SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vecto
   }
   row.as_expected = row.expected == ExpectedLossless::never || row.lossless == row.instances;
   row.worst_tv = results[worst].distance.str();
-  if (survey.rule->lenience) row.within_p_over_l = within;
   row.optimum = share_of_optimum(survey, seed, results);
   if (row.lossless < row.instances) {
     const ProofTask task = survey_instance(survey, seed, static_cast<std::uint32_t>(worst));

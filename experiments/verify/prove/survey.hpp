@@ -57,8 +57,6 @@ struct SurveyRow {
   double mean_optimal_transport_bound = 0;
   std::uint64_t branches = 0;
   std::optional<OptimumShare> optimum;  ///< if requested, for rules with an optimum
-  std::optional<std::uint64_t>
-      within_p_over_l;  ///< instances where the first token's probability is at most p/l
   std::optional<SurveyCounterexample> counterexample;
 };
 

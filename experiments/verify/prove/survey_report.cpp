@@ -26,11 +26,10 @@ template <>
 const Typed<SurveyRow>& described() {
   using R = SurveyRow;
   static const auto type = result_object<R>(
-      "survey_row",
-      {{"rule", &R::rule},
-       {"expected_lossless", &R::expected},
-       SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_tv, mean_acceptance,
-                      mean_optimal_transport_bound, branches, optimum, within_p_over_l, counterexample)});
+      "survey_row", {{"rule", &R::rule},
+                     {"expected_lossless", &R::expected},
+                     SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_tv, mean_acceptance,
+                                    mean_optimal_transport_bound, branches, optimum, counterexample)});
   return type;
 }
 
@@ -68,7 +67,6 @@ Listing survey_text(const Survey& survey) {
       "Tokens of a round, compared with the most that any lossless scheme emits",
       {"rule", "mean TV", "mean share", "least share", "most share", "attained", "above", "proved"}};
   std::string farthest;
-  Table bounds{"bounds", "First token's probability at most p/l", {"rule", "instances"}};
   std::string refuted;
   for (const SurveyRow& row : survey.rules) {
     const double worst = as_double(row.worst_tv);
@@ -86,8 +84,6 @@ Listing survey_text(const Survey& survey) {
                               share_cell(share->proved, row.instances)});
       if (!share->command.empty()) farthest += fmt::format("{}:\n  {}\n", row.rule, share->command);
     }
-    if (row.within_p_over_l)
-      bounds.rows.push_back({text_cell(row.rule), share_cell(*row.within_p_over_l, row.instances)});
     if (const auto& counter = row.counterexample) {
       refuted += fmt::format("{}:\n  {}\n  tokens [{}]: P = {} instead of {}\n", row.rule, counter->command,
                              fmt::join(counter->tokens, ","), short_text(counter->probability, 12),
@@ -100,7 +96,6 @@ Listing survey_text(const Survey& survey) {
   if (!farthest.empty())
     out += "\nThe instance with the largest share of each rule (if above 1), or else with the smallest:\n" +
            farthest;
-  if (!bounds.rows.empty()) out += std::move(bounds);
   out += "\nThe instance where each lossy rule is furthest from the target:\n" + refuted;
   return out;
 }

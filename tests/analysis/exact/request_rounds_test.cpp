@@ -213,3 +213,24 @@ TEST_CASE(
   CHECK(distance > 0.04);
   CHECK(distance <= 0.05);
 }
+
+// sglang#33643 says that such a penalty is worth its nominal value over the accepted length.
+TEST_CASE("a penalty that counts one token of each round is no plain penalty, and less than its quotient") {
+  const Pair<double> pair;
+  const HistoryFault last{.draft_filtered = false, .within_round = false, .counted = Counted::last_of_round};
+  for (const double nominal : {0.5, 1.0, 2.0}) {
+    const auto found = pair.examine(TokenRule{}, 2, same({.frequency_penalty = nominal}, 4, last));
+    double closest = 0;
+    double least = 1;
+    for (int step = 0; step <= 100; ++step) {
+      const double penalty = nominal * step / 100;
+      const auto plain = pair.examine(TokenRule{}, 2, same({.frequency_penalty = penalty}, 4));
+      const double distance = distribution_distance(found.distribution, plain.target_distribution);
+      if (distance < least) closest = penalty, least = distance;
+    }
+    CHECK(least > 0.06);
+    const double share = closest / (nominal / found.expected_emitted);
+    CHECK(share > 0.57);
+    CHECK(share < 0.71);
+  }
+}

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/experiments/rule_of.hpp"
 
@@ -64,4 +66,27 @@ TEST_CASE("a fault that claims to be lossless is refuted") {
     refuted = refuted || !prove(survey_instance(liar, 1, number), Arithmetic::rational).lossless;
   }
   CHECK(refuted);
+}
+
+// Leviathan et al. 2023, A.5, states the bound for the residuals that subtract the draft.
+TEST_CASE("with lenience l, no first token's probability exceeds p/l, unless the target replaces") {
+  int exceeded = 0;
+  for (const std::string residual : {"target_minus_draft", "literal", "target"}) {
+    const RuleConfig rule =
+        rule_of(R"({"kind": "lenient", "lenience": 0.5, "residual": ")" + residual + "\"}");
+    const SurveyedRule half{.label = residual, .parameters = [&](std::int32_t) { return rule.parameters; }};
+    for (std::uint32_t number = 0; number < 40; ++number) {
+      const auto found =
+          examine_by_context<Rational>(survey_instance({&rule.entry(), &half}, 2, number)).round;
+      std::map<Token, Rational> first;
+      for (const auto& [tokens, probability] : found.distribution) first[tokens.front()] += probability;
+      for (const auto& [tokens, probability] : found.target_distribution)
+        first[tokens.front()] -= 2 * probability;
+      for (const auto& [token, excess] : first) {
+        if (residual != "target") CHECK(excess <= 0);
+        exceeded += excess > 0 ? 1 : 0;
+      }
+    }
+  }
+  CHECK(exceeded > 0);
 }
