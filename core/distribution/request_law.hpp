@@ -22,8 +22,9 @@ struct RequestHistory {
   std::span<const Token> emitted;
 };
 
-/// Memory of `filter_row`, to be reused.
+/// Memory of `filter_row`, to be reused for one law.
 struct RequestScratch {
+  GrammarWalk walk;
   std::vector<double> logits;
   std::vector<double> weights;
   std::vector<Token> order;
@@ -57,7 +58,8 @@ class RowFilter {
       : law_(law), history_(history), with_grammar_(with_grammar), scratch_(scratch) {
     scratch.repetition_counts.assign(scratch.logits.size(), 0);
     scratch.occurrence_counts.assign(scratch.logits.size(), 0);
-    if (!law.remembers()) return;
+    using F = RequestFilter;
+    if (!law.applies({F::repetition_penalty, F::frequency_penalty, F::presence_penalty})) return;
     const PenaltyPrompt prompt = law.counted_prompt();
     count_tokens(law, history, prompt != PenaltyPrompt::none, scratch.repetition_counts);
     count_tokens(law, history, prompt == PenaltyPrompt::all, scratch.occurrence_counts);
@@ -116,7 +118,7 @@ class RowFilter {
         mask(law_.banned);
         return true;
       case RequestFilter::grammar:
-        if (with_grammar_) mask_grammar(state_after(law_.grammar, history_.emitted));
+        if (with_grammar_) mask_grammar(scratch_.walk.after(law_.grammar, history_.emitted));
         return true;
       case RequestFilter::temperature:
         if (law_.temperature == 0) return false;
@@ -192,7 +194,7 @@ inline void filter_row(std::span<double> row, const RequestLaw& law, const Reque
   detail::filter_once(first, law, history, false, scratch);
   detail::filter_once(row, law, history, true, scratch);
   if (total_probability(given) == 0) return;
-  const GrammarState& state = state_after(law.grammar, history.emitted);
+  const GrammarState& state = scratch.walk.after(law.grammar, history.emitted);
   double refused = 0;
   for (std::size_t id = 0; id < first.size(); ++id) {
     if (state.after(static_cast<Token>(id))) continue;

@@ -31,6 +31,7 @@ class ModelDrafter {
   struct Memory {
     std::optional<std::size_t> prompt;  ///< its length, once it is read
     bool forced = false;                ///< the token proposed last
+    RequestScratch filters = {};
   };
 
   /// Options that do not remember must already be part of the model. Without a grammar nothing is forced.
@@ -53,7 +54,7 @@ class ModelDrafter {
     if (token) return points_[*token];
     if (!model_) return {};
     if (!remembered_.remembers()) return model_->next(context, storage);
-    return filtered_row(*model_, remembered_, *memory.prompt, context, storage);
+    return filtered_row(*model_, remembered_, *memory.prompt, context, storage, memory.filters);
   }
 
   /// Returns whether the number of drafted tokens determines the runs.

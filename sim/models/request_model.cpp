@@ -6,16 +6,15 @@
 namespace speclab {
 
 Row RequestModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
-  return filtered_row(base, law, prompt, context, scratch);
+  return filtered_row(base, law, prompt, context, scratch, scratches.local());
 }
 
 Row filtered_row(const Model& model, const RequestLaw& law, std::size_t prompt,
-                 std::span<const Token> context, std::vector<double>& scratch) {
+                 std::span<const Token> context, std::vector<double>& scratch, RequestScratch& memory) {
   const Row given = model.next(context, scratch);
   if (given.probabilities != scratch.data())
     scratch.assign(given.probabilities, given.probabilities + given.size);
   const std::size_t asked = std::min(prompt, context.size());
-  thread_local RequestScratch memory;
   filter_row(std::span(scratch).first(static_cast<std::size_t>(given.size)), law,
              {context.first(asked), context.subspan(asked)}, memory);
   return {scratch.data(), given.size};

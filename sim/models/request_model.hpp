@@ -1,6 +1,8 @@
 // A model whose rows are filtered as a request asks (core/distribution/request_law.hpp).
 #pragma once
 
+#include <tbb/enumerable_thread_specific.h>
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -17,6 +19,7 @@ struct RequestModel {
   Model base;
   RequestLaw law;
   std::size_t prompt;
+  mutable tbb::enumerable_thread_specific<RequestScratch> scratches = {};
 
   std::int32_t vocab() const { return base.vocab(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
@@ -26,9 +29,9 @@ struct RequestModel {
   bool prepares() const { return base.prepares(); }
 };
 
-/// Returns a model's row after `context`, filtered as a request asks; `prompt` as above.
+/// Returns a model's row after `context`, filtered as a request asks. `memory` must serve one law.
 Row filtered_row(const Model& model, const RequestLaw& law, std::size_t prompt,
-                 std::span<const Token> context, std::vector<double>& scratch);
+                 std::span<const Token> context, std::vector<double>& scratch, RequestScratch& memory);
 
 /// Returns `model` with a request's options applied to its rows, after a prompt of `prompt` tokens. The
 /// result is stored if the model is and its rows depend on no more tokens than before.

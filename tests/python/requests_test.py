@@ -36,7 +36,7 @@ def drawn_sampling(draw):
     if draw.random() < 0.3:
         options["banned"] = [1]
     if draw.random() < 0.4:
-        options["grammar"] = [{"0": draw.randrange(2), **draw.choice([{}, {"2": 1}, {"*": 0}])} for _ in range(2)]
+        options["grammar"] = [{"0": draw.randrange(2), **draw.choice([{"1": 1, "2": 0}, {"2": 1}, {"*": 0}])} for _ in range(2)]
     if draw.random() < 0.5:
         options["order"] = draw.choice(ENGINES)
     elif draw.random() < 0.5:
@@ -120,7 +120,7 @@ def test_another_value_is_seen():
 def test_the_same_refusals(tmp_path):
     path = tmp_path / "config.json"
     for sampling, where in (({"grammar": [{"0": 1}, {}]}, "/sampling/grammar/1"), ({"grammar": [{"0": 3}]}, "/sampling/grammar/0/0"),
-                            ({"grammar": [{"0": 1}, {"2": 0}], "banned": [2]}, "/sampling/grammar/1"), ({"min_tokens": 1, "end_tokens": [0, 1, 2]}, "/sampling")):
+                            ({"grammar": [{"0": 1}, {"2": 0}], "banned": [2]}, "/sampling/grammar/1"), ({"min_tokens": 1, "end_tokens": [0, 1, 2]}, "/sampling/end_tokens")):
         path.write_text(json.dumps(drawn_config(0) | {"sampling": sampling}))
         with pytest.raises(speclab.ConfigError) as raised:
             speclab.prove(path)

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/error.hpp"
 #include "sim/models/request_model.hpp"
@@ -75,8 +77,7 @@ class OrderType final : public Type {
   static std::vector<RequestFilter> read_group(const std::string& words, const std::string& path,
                                                std::vector<RequestFilter>& seen) {
     std::vector<RequestFilter> group;
-    std::string name;
-    const auto end_name = [&] {
+    for (const std::string& name : split(words, '&')) {
       const RequestFilter found = named_entry(request_filters(), name, [&](const std::string& near) {
                                     return ConfigError(path, "unknown filter \"{}\"{}", name, near);
                                   }).filter;
@@ -84,16 +85,7 @@ class OrderType final : public Type {
         throw ConfigError(path, "{} occurs twice; a filter applies once", name);
       seen.push_back(found);
       group.push_back(found);
-      name.clear();
-    };
-    for (const char letter : words) {
-      if (letter == '&') {
-        end_name();
-      } else if (letter != ' ') {
-        name += letter;
-      }
     }
-    end_name();
     return group;
   }
 };
@@ -117,7 +109,7 @@ class BiasType final : public Type {
     for (const auto& [key, bias] : json.items()) {
       const Token token = token_of(key, path);
       double number = 0;
-      bias_type().type->read(bias, path + "/" + key, &number);
+      speclab::number(-1000, 1000).type->read(bias, path + "/" + key, &number);
       biases.emplace_back(token, number);
     }
   }
@@ -130,12 +122,6 @@ class BiasType final : public Type {
   void schema(Json& out) const override {
     out["type"] = "object";
     out["additionalProperties"] = {{"type", "number"}};
-  }
-
- private:
-  static const Typed<double>& bias_type() {
-    static const Typed<double> type = number(-1000, 1000);
-    return type;
   }
 };
 
@@ -188,6 +174,30 @@ class GrammarType final : public Type {
 
 Typed<std::vector<Token>> token_list() { return list(integer<Token>(0, max_model_vocab)); }
 
+/// Throws ConfigError if a text can come to where no token may follow, or where a grammar forces every later
+/// token.
+void check_tokens_left(const RequestLaw& law, std::int32_t vocab, const std::string& path) {
+  const std::set<Token> banned(law.banned.begin(), law.banned.end());
+  const std::set<Token> ends(law.end_tokens.begin(), law.end_tokens.end());
+  const Grammar any{{.other = 0}};
+  const auto fault = grammar_fault(
+      law.grammar.empty() ? any : law.grammar, vocab, static_cast<std::size_t>(law.min_tokens),
+      [&](Token token, bool early) { return !banned.contains(token) && !(early && ends.contains(token)); });
+  if (!fault || (law.grammar.empty() && fault->endless)) return;
+  if (!law.grammar.empty()) {
+    throw ConfigError(
+        fmt::format("{}/grammar/{}", path, fault->state), "{}",
+        fault->endless
+            ? "from here every token is forced, for ever: let the last token lead to state 0, so that the next "
+              "text begins"
+            : "\"banned\" or \"min_tokens\" forbids every token that this state allows; allow another");
+  }
+  throw ConfigError(path + (banned.empty() ? "/end_tokens" : "/banned"),
+                    "{}all {} tokens of the vocabulary are forbidden{}; leave one out",
+                    !banned.empty() && law.min_tokens > 0 ? "with \"end_tokens\", " : "", vocab,
+                    law.min_tokens > 0 ? fmt::format(" before {} tokens are emitted", law.min_tokens) : "");
+}
+
 }  // namespace
 
 const Typed<RequestLaw>& sampling_type() {
@@ -201,10 +211,11 @@ const Typed<RequestLaw>& sampling_type() {
        with_unit(integer_field("top_k", &R::top_k, 0, max_model_vocab,
                                "Keep the k most probable tokens; 0 keeps all."),
                  "tokens"),
-       field("top_p", &R::top_p, number_above(0, 1),
-             "Keep the smallest set of most probable tokens whose probabilities sum to at least this."),
+       field(
+           "top_p", &R::top_p, number_above(0, 1),
+           "Keep the smallest set of most probable tokens whose probabilities sum to at least this, to 1e-12."),
        field("min_p", &R::min_p, number(0, 1),
-             "Keep tokens with at least this share of the largest probability."),
+             "Keep tokens with at least this share of the largest probability, to 1e-12."),
        field("repetition_penalty", &R::repetition_penalty, number_above(0, 100),
              "Divides the logit of each token that occurred if it is positive, and multiplies it if not."),
        field("logit_offset", &R::logit_offset, number(-1e4, 1e4),
@@ -286,19 +297,7 @@ void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, co
     for (const auto& [token, next] : law.grammar[i].next)
       check_token(token, fmt::format("/grammar/{}/{}", i, token));
   }
-  if (!vocab || law.grammar.empty()) return;
-  const auto within = [](const std::vector<Token>& tokens, Token token) {
-    return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
-  };
-  const auto end = dead_end(law.grammar, *vocab, [&](Token token, std::size_t before) {
-    const bool too_early = before < static_cast<std::size_t>(law.min_tokens);
-    return !within(law.banned, token) && !(too_early && within(law.end_tokens, token));
-  });
-  if (end) {
-    throw ConfigError(
-        fmt::format("{}/grammar/{}", path, *end),
-        "\"banned\" or \"min_tokens\" forbids every token that this state allows; allow another");
-  }
+  if (vocab) check_tokens_left(law, *vocab, path);
 }
 
 Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_t> prompt,
@@ -313,7 +312,8 @@ Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_
   try {
     return requested(std::move(model), law, prompt.value_or(0));
   } catch (const ModelError& error) {
-    throw ConfigError(path, error.what());
+    throw ConfigError(path, "{}; these options leave no token there: leave one out, or give the row others",
+                      error.what());
   }
 }
 

@@ -251,15 +251,6 @@ TEST_CASE("a grammar allows the tokens of its state, which the emitted tokens al
   check_close(filtered(row, law, {}, {0, 2}), row);
   check_close(filtered(row, law, {}, {0, 1}), {0, 0, 1});  // 1 is not allowed, and the state stays
   CHECK(law.remembers());
-  const auto all = [](Token, std::size_t) { return true; };
-  CHECK_FALSE(dead_end(law.grammar, 3, all).has_value());
-  CHECK(dead_end(law.grammar, 3, [](Token token, std::size_t) { return token != 2; }) == 1);
-  // Token 2 is refused before two tokens, and one may follow the first.
-  CHECK(dead_end(law.grammar, 3, [](Token token, std::size_t before) { return token != 2 || before >= 2; }) ==
-        1);
-  CHECK_FALSE(dead_end(law.grammar, 3, [](Token token, std::size_t before) {
-                return token != 2 || before >= 1;
-              }).has_value());
 }
 
 TEST_CASE("llama.cpp draws without the grammar first, which differs where another filter cuts") {

@@ -66,10 +66,43 @@ TEST_CASE("options that cannot be meant are refused by name") {
   CHECK(refusal_of(R"({"order": "vlm"})").find("vllm") != std::string::npos);
   CHECK(refusal_of(R"({"order": ["top_k", "top_k"]})").find("occurs twice") != std::string::npos);
   CHECK(refusal_of(R"({"top_p": 0.5, "order": ["top_k"]})").find("lacks \"top_p\"") != std::string::npos);
-  CHECK(refusal_of(R"({"banned": [0, 1, 2]})").find("sum to 0") != std::string::npos);
+  CHECK(refusal_of(R"({"order": ["top_ k"]})").find("/sampling/order/0: unknown filter \"top_ k\"") == 0);
+  CHECK(refusal_of(R"({"banned": [0, 1, 2]})")
+            .find("/sampling/banned: all 3 tokens of the vocabulary are forbidden; leave one out") == 0);
+  CHECK(refusal_of(R"({"min_tokens": 2, "end_tokens": [0, 1, 2]})")
+            .find("/sampling/end_tokens: all 3 tokens of the vocabulary are forbidden before 2 tokens") == 0);
+  CHECK(refusal_of(R"({"min_tokens": 2, "end_tokens": [0, 2], "banned": [1]})")
+            .find("/sampling/banned: with") == 0);
+  CHECK(refusal_of(R"({"min_tokens": 1000000, "end_tokens": [0, 2]})").empty());
   const RequestLaw penalty{.frequency_penalty = 1};
   const auto unknown_prompt = [&] { with_sampling(table, penalty, std::nullopt, "/sampling"); };
   CHECK(config_error_of(unknown_prompt).find("number of prompt tokens") != std::string::npos);
+}
+
+TEST_CASE("grammars that lead where nothing may follow, or all is forced, are refused by state") {
+  // State 1 comes after the end token, which may not be the first, second or third.
+  const std::string later =
+      R"({"grammar": [{"0": 0, "1": 0, "2": 1}, {"1": 1}], "banned": [1], "min_tokens": 3, "end_tokens": [2]})";
+  CHECK(refusal_of(later).find("/sampling/grammar/1: \"banned\" or \"min_tokens\" forbids every token") == 0);
+  const std::string forced =
+      ": from here every token is forced, for ever: let the last token lead to state 0";
+  CHECK(refusal_of(R"({"grammar": [{"0": 0, "1": 1}, {"2": 1}]})").find("/sampling/grammar/1" + forced) == 0);
+  CHECK(refusal_of(R"({"grammar": [{"0": 0, "1": 1}, {"2": 2}, {"0": 1}]})").find(forced) !=
+        std::string::npos);
+  CHECK(refusal_of(R"({"grammar": [{"0": 0, "1": 1}, {"*": 1}], "banned": [0, 2]})").find(forced) !=
+        std::string::npos);
+  CHECK(refusal_of(R"({"grammar": [{"0": 0, "1": 1}, {"2": 0}]})").empty());
+  CHECK(refusal_of(R"({"grammar": [{"0": 0, "1": 1}, {"2": 1, "0": 1}]})").empty());
+  CHECK(refusal_of(R"({"banned": [0, 1]})").empty());
+}
+
+TEST_CASE("a row of which the options leave nothing is refused with a remedy") {
+  const TableModel narrow(3, 0, {1, 1, 0});
+  const RequestLaw law{.banned = {0, 1}};
+  CHECK(config_error_of([&] {
+          with_sampling(narrow, law, 0, "/sampling");
+        }).find("these options leave no token there: leave one out, or give the row others") !=
+        std::string::npos);
 }
 
 TEST_CASE("rows are filtered, and count the tokens after the prompt") {

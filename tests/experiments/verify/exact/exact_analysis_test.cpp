@@ -286,4 +286,7 @@ TEST_CASE(
   CHECK(std::abs(simulated.estimate - 1.9) > 4 * simulated.half_width());  // the rate of state 0 alone
   CHECK(
       says(refusal(with + R"("sampling": {"frequency_penalty": 1}})"), "/sampling: exact follows a grammar"));
+  // Tokens that are forced for ever would be an unbounded number per target step.
+  CHECK(says(refusal(with + R"("sampling": {"grammar": [{"0": 1, "*": 0}, {"1": 1}]}})"),
+             "/sampling/grammar/1: from here every token is forced"));
 }
