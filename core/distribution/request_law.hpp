@@ -96,8 +96,10 @@ class RowFilter {
       case RequestFilter::repetition_penalty:
         for (std::size_t id = 0; id < logits.size(); ++id) {
           if (scratch_.repetition_counts[id] == 0) continue;
+          const double offset = law_.logit_offset.value_or(0);
+          const double given = logits[id] + offset;
           logits[id] =
-              logits[id] > 0 ? logits[id] / law_.repetition_penalty : logits[id] * law_.repetition_penalty;
+              (given > 0 ? given / law_.repetition_penalty : given * law_.repetition_penalty) - offset;
         }
         return true;
       case RequestFilter::frequency_penalty:
@@ -140,19 +142,19 @@ class RowFilter {
   }
 
   void truncate(RequestFilter filter) {
-    const std::vector<Token>& order = scratch_.order;
-    const auto weight = [&](std::size_t place) {
-      return scratch_.weights[static_cast<std::size_t>(order[place])];
-    };
-    std::size_t keep = 0;
+    const std::span<Token> order = scratch_.order;
+    const auto probability = [&](Token id) { return scratch_.weights[static_cast<std::size_t>(id)]; };
+    const auto weight = [&](std::size_t place) { return probability(order[place]); };
+    std::size_t keep = 1;  // temperature 0 keeps the largest
     if (filter == RequestFilter::top_k) {
       keep = std::min(static_cast<std::size_t>(law_.top_k), order.size());
     } else if (filter == RequestFilter::top_p) {
-      for (double running = 0; keep < order.size() && running < law_.top_p; ++keep) running += weight(keep);
+      keep = count_reaching(order.size(), law_.top_p, weight);
     } else if (filter == RequestFilter::min_p) {
-      while (keep < order.size() && weight(keep) >= law_.min_p * weight(0)) ++keep;
-    }  // else temperature 0, which keeps the largest
-    mask(std::span<const Token>(order).subspan(std::max<std::size_t>(keep, 1)));
+      while (keep < order.size() && reaches(weight(keep), law_.min_p * weight(0))) ++keep;
+    }
+    order_ties(order, keep, probability);
+    mask(order.subspan(keep));
   }
 
   const RequestLaw& law_;
@@ -164,8 +166,7 @@ class RowFilter {
 inline void filter_once(std::span<double> row, const RequestLaw& law, const RequestHistory& history,
                         bool with_grammar, RequestScratch& scratch) {
   scratch.logits.resize(row.size());
-  const double offset = law.logit_offset.value_or(0);
-  for (std::size_t id = 0; id < row.size(); ++id) scratch.logits[id] = std::log(row[id]) + offset;
+  for (std::size_t id = 0; id < row.size(); ++id) scratch.logits[id] = std::log(row[id]);
   RowFilter filter(law, history, with_grammar, scratch);
   for (const std::vector<RequestFilter>& group : law.groups()) filter.apply(group);
   const double largest = *std::max_element(scratch.logits.begin(), scratch.logits.end());

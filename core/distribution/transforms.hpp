@@ -15,6 +15,34 @@
 
 namespace speclab {
 
+/// Numbers that differ by less, relatively, count as equal. This is above the rounding of a logarithm, an
+/// exponential and a sum over a vocabulary, and far below a probability that matters.
+inline constexpr double cut_tolerance = 1e-12;
+
+/// Returns whether an amount reaches a bound.
+inline bool reaches(double amount, double bound) { return amount >= bound * (1 - cut_tolerance); }
+
+/// Returns how many of `count` falling weights reach `share` together, at least one.
+template <class WeightAt>
+std::size_t count_reaching(std::size_t count, double share, const WeightAt& weight_at) {
+  double running = 0;
+  std::size_t keep = 0;
+  while (keep < count && !reaches(running, share)) running += weight_at(keep++);
+  return std::max<std::size_t>(keep, 1);
+}
+
+/// Puts ids as likely as the last of the first `keep` in the order of their numbers, so that the lower are
+/// among the first. `order` begins with the likeliest; `probability(id)` must not rise.
+template <class Probability>
+void order_ties(std::span<Token> order, std::size_t keep, const Probability& probability) {
+  const double last = probability(order[keep - 1]);
+  const auto first = std::partition_point(order.begin(), order.end(),
+                                          [&](Token id) { return !reaches(last, probability(id)); });
+  const auto end =
+      std::partition_point(first, order.end(), [&](Token id) { return reaches(probability(id), last); });
+  std::sort(first, end);
+}
+
 /// Divides `row` by its total. A row that sums to 0 stays as it is.
 inline void normalise(std::span<double> row) {
   const double total = total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())});
@@ -39,8 +67,8 @@ struct LargerProbability {
 };
 
 /// Writes the ids of the `keep` largest probabilities into `order`, the larger first, and sets all other
-/// probabilities to 0. Requires 0 < keep < row.size(). It keeps the largest so far in a heap and compares
-/// each probability with the heap's smallest.
+/// probabilities to 0; of ids as likely as the last one, the lower stay. Requires 0 < keep < row.size(). It
+/// keeps the largest so far in a heap and compares each probability with the heap's smallest.
 inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<Token>& order) {
   const LargerProbability larger{row};
   order.clear();
@@ -57,11 +85,15 @@ inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<To
     smallest = larger.of(order.front());
   }
   std::sort_heap(order.begin(), order.end(), larger);
-  const Token last = order.back();
-  const auto ids = static_cast<Token>(row.size());
-  for (Token id = 0; id < ids; ++id) {
-    double& probability = row[static_cast<std::size_t>(id)];
-    probability = probability > smallest || (probability == smallest && id <= last) ? probability : 0;
+  auto tie = std::partition_point(order.begin(), order.end(),
+                                  [&](Token id) { return !reaches(smallest, larger.of(id)); });
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (!reaches(smallest, row[i])) continue;
+    if (tie != order.end() && reaches(row[i], smallest)) {
+      *tie++ = static_cast<Token>(i);
+    } else {
+      row[i] = 0;
+    }
   }
 }
 
@@ -72,6 +104,14 @@ inline void normalise_retained(std::span<double> row, std::span<const Token> ret
   for (const Token id : retained) row[static_cast<std::size_t>(id)] /= total;
 }
 
+/// Keeps the first `keep` ids of `order`, which begins with the likeliest, and divides them by their total.
+/// All ids that are not in `order` are 0.
+inline void keep_first(std::span<double> row, std::size_t keep, std::span<Token> order) {
+  order_ties(order, keep, [&](Token id) { return row[static_cast<std::size_t>(id)]; });
+  for (const Token id : order.subspan(keep)) row[static_cast<std::size_t>(id)] = 0;
+  normalise_retained(row, order.first(keep));
+}
+
 /// Keeps the largest probabilities until they reach `share` of 1, at least one, and divides them by their
 /// total. It takes them from a heap and so sorts only the retained ones of a long row. `order` is scratch.
 inline void keep_until(std::span<double> row, double share, std::vector<Token>& order) {
@@ -80,14 +120,16 @@ inline void keep_until(std::span<double> row, double share, std::vector<Token>& 
   const auto smaller = [larger = LargerProbability{row}](Token a, Token b) { return larger(b, a); };
   std::make_heap(order.begin(), order.end(), smaller);
   auto end = order.end();
-  double running = 0;
-  do {
+  double last = 0;
+  const auto pop = [&] {
     std::pop_heap(order.begin(), end--, smaller);
-    running += row[static_cast<std::size_t>(*end)];
-  } while (end != order.begin() && running < share);
+    return row[static_cast<std::size_t>(*end)];
+  };
+  const std::size_t keep = count_reaching(row.size(), share, [&](std::size_t) { return last = pop(); });
+  while (end != order.begin() && reaches(row[static_cast<std::size_t>(order.front())], last)) pop();
   for (auto rest = order.begin(); rest != end; ++rest) row[static_cast<std::size_t>(*rest)] = 0;
-  normalise_retained(row,
-                     std::span<const Token>(order).subspan(static_cast<std::size_t>(end - order.begin())));
+  std::reverse(end, order.end());
+  keep_first(row, keep, std::span(end, order.end()));
 }
 
 /// Returns probability^(1/T), relative to the largest probability.
@@ -101,8 +143,10 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
   if (how.temperature == 0) {
     const Token best = argmax(Row{row.data(), static_cast<std::int32_t>(row.size())});
     if (best == invalid_token) return;
+    const double largest = row[static_cast<std::size_t>(best)];
+    const auto first = std::find_if(row.begin(), row.end(), [&](double p) { return reaches(p, largest); });
     std::fill(row.begin(), row.end(), 0.0);
-    row[static_cast<std::size_t>(best)] = 1;
+    *first = 1;
     return;
   }
   // A NaN stays in the row, so that sampling reports it.
@@ -126,19 +170,12 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
       for (double& probability : row) probability = heated(probability, largest, how.temperature);
       normalise(row);
     }
-    if (how.top_p >= 1) return;
-    keep_until(row, how.top_p, order);
+    if (how.top_p < 1) keep_until(row, how.top_p, order);
     return;
   }
-  if (how.top_p < 1) {
-    double running = 0;
-    std::size_t keep = 0;
-    while (keep < order.size() && running < how.top_p)
-      running += row[static_cast<std::size_t>(order[keep++])];
-    keep = std::max<std::size_t>(keep, 1);
-    for (std::size_t i = keep; i < order.size(); ++i) row[static_cast<std::size_t>(order[i])] = 0;
-    normalise_retained(row, std::span(order).first(keep));
-  }
+  if (how.top_p >= 1) return;
+  const auto at = [&](std::size_t place) { return row[static_cast<std::size_t>(order[place])]; };
+  keep_first(row, count_reaching(order.size(), how.top_p, at), order);
 }
 
 }  // namespace speclab

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+#include "core/distribution/transforms.hpp"
+
 namespace speclab {
 
 KeptLogits kept_logits(const std::vector<double>& logits, double temperature, const Filters& filters) {
@@ -27,7 +29,7 @@ KeptLogits kept_logits(const std::vector<double>& logits, double temperature, co
       const double logit = *next;
       double sum = above;
       for (; next != falling.end() && *next == logit; ++next) sum += weight(logit);
-      if (sum >= goal) {
+      if (reaches(sum, goal)) {
         kept.least = std::max(kept.least, logit);
         if (above > 0) kept.margin = (goal - above) / total;
         if (sum < total) kept.margin = std::min(kept.margin, (sum - goal) / total);
@@ -37,7 +39,8 @@ KeptLogits kept_logits(const std::vector<double>& logits, double temperature, co
     }
   }
   if (filters.min_p > 0) {
-    const double bound = largest + std::log(filters.min_p) * temperature;
+    const double share = filters.min_p == 1 ? 1 : filters.min_p * (1 - cut_tolerance);
+    const double bound = largest + std::log(share) * temperature;
     for (const double logit : falling) {
       // If min_p is 1, the bound is the largest logit itself, and no margin counts.
       if (filters.min_p == 1 || logit < kept.least) break;

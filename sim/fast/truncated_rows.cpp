@@ -93,7 +93,7 @@ void TruncatedRows::retain(std::uint32_t context, Side side,
     if (!(probability > 0)) return false;
     retained.emplace_back(token, probability);
     running += probability;
-    return retained.size() < most && !(until_share && running >= how.top_p);
+    return retained.size() < most && !(until_share && reaches(running, how.top_p));
   });
   normalise();
   if (until_share) return;
@@ -103,10 +103,8 @@ void TruncatedRows::retain(std::uint32_t context, Side side,
     normalise();
   }
   if (how.top_p >= 1) return;
-  running = 0;
-  std::size_t keep = 0;
-  while (keep < retained.size() && running < how.top_p) running += retained[keep++].second;
-  retained.resize(std::max<std::size_t>(keep, 1));
+  const auto weight = [&](std::size_t place) { return retained[place].second; };
+  retained.resize(count_reaching(retained.size(), how.top_p, weight));
   normalise();
 }
 

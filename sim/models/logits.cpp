@@ -15,6 +15,8 @@
 // This needs the include above.
 #include <hwy/contrib/math/math-inl.h>
 
+#include "core/distribution/transforms.hpp"
+
 #ifndef SPECLAB_LOGITS_ONCE
 #define SPECLAB_LOGITS_ONCE
 namespace speclab {
@@ -187,16 +189,7 @@ void find_largest(std::span<const float> logits, std::size_t k, std::vector<Rank
   std::sort_heap(best.begin(), best.end());
 }
 
-/// Returns how many values from the front add up to `share` or more; at least one. `ordered` begins with the
-/// largest.
-std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
-  double running = 0;
-  std::size_t keep = 0;
-  while (keep < ordered.size() && running < share) running += ordered[keep++].value;
-  return std::max<std::size_t>(keep, 1);
-}
-
-/// Returns that number for values in any order, and moves the counted values to the front. It partitions
+/// Returns count_reaching for values in any order, and moves the counted values to the front. It partitions
 /// halves until one token is left, in time proportional to their number.
 std::size_t select_reaching(std::vector<Ranked<double>>& found, double share) {
   std::size_t first = 0;
@@ -208,7 +201,7 @@ std::size_t select_reaching(std::vector<Ranked<double>>& found, double share) {
     std::nth_element(at(first), at(middle), at(last));
     double sum = before;
     for (std::size_t i = first; i < middle; ++i) sum += found[i].value;
-    if (sum >= share) {
+    if (reaches(sum, share)) {
       last = middle;
     } else {
       before = sum;
@@ -236,7 +229,8 @@ void put_largest(std::span<const float> logits, const Adjustment& how, std::span
     kept.push_back({std::exp(difference / how.temperature), one.id});
     total += kept.back().value;
   }
-  if (how.top_p < 1) kept.resize(reaching(kept, how.top_p * total));
+  const auto weight = [&](std::size_t place) { return kept[place].value; };
+  if (how.top_p < 1) kept.resize(count_reaching(kept.size(), how.top_p * total, weight));
   put_only(kept, row);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/distribution/transforms.hpp"
+#include "tests/core/distribution/whole_cuts.hpp"
 #include "tests/kernels/verify/fused_runs.hpp"
 
 using namespace speclab;
@@ -126,6 +127,27 @@ TEST_CASE("the definition keeps what core's sampling options keep of a row witho
         }
       }
     }
+  }
+}
+
+TEST_CASE(
+    "the definition keeps what whole numbers keep of rows of fractions, and ids as likely as the last") {
+  for (std::uint32_t number = 0; number < 5000; ++number) {
+    CAPTURE(number);
+    const WholeCuts cuts(number);
+    if (cuts.top_k > 0) continue;  // ties there change the sum of which top-p takes its share
+    std::vector<double> logits;
+    for (const double one : cuts.row) logits.push_back(std::log(one));
+    const double least = kept_logits(logits, 1, {cuts.top_k, cuts.top_p.value(), cuts.min_p.value()}).least;
+    std::vector<Token> expected = cuts.kept();
+    std::int64_t last = cuts.weights[static_cast<std::size_t>(expected.front())];
+    bool ties = false;
+    for (const Token id : expected) last = std::min(last, cuts.weights[static_cast<std::size_t>(id)]);
+    for (std::size_t id = 0; id < cuts.weights.size(); ++id)
+      ties = ties || (cuts.weights[id] == last && !std::count(expected.begin(), expected.end(), id));
+    if (ties) continue;
+    for (std::size_t id = 0; id < logits.size(); ++id)
+      CHECK((logits[id] >= least && std::isfinite(logits[id])) == (cuts.weights[id] >= last));
   }
 }
 
