@@ -178,8 +178,8 @@ also tries rows that differ by the last token: after token x > 0 it multiplies t
 1, 2, ..., V, shifts them by x ids and normalises them.
 
 Sampling options that depend on emitted tokens (penalties, min_tokens, grammar) are proved over several
-rounds, up to prove.tokens tokens: every row counts the tokens before it. prove.fault plants an engine's
-mistake about that.
+rounds, up to prove.tokens tokens, over which means are taken: every row counts the tokens before it.
+prove.fault plants an engine's mistake about that.
 Filtered rows are computed in double precision; with --exact the proof is about these doubles, as fractions.
 --requests tries each option in each engine's order, each fault, and other rows of the draft, on the rows of a
 config.
@@ -193,8 +193,8 @@ program. The solution is checked in fractions; if the check fails, the proved bo
 With --all it prints the share of this optimum that each lossless rule emits.
 
 The names in --json are: rule, gamma, target and draft (the rows that the numbers describe, up to 10,000
-numbers), context, rows (whether they are the given ones), forced (the share of tokens that the grammar
-determines), lossless, tv (total variation between the
+numbers), context, rows (whether they are the given ones), fault (the planted one), forced (the share of the
+compared tokens that the grammar determines), lossless, tv (total variation between the
 distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the largest
 acceptance of any lossless rule there with the same candidates), expected_accepted, expected_emitted,
 rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with the

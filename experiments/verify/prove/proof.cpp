@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/catalog/models/sampling.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
+#include "experiments/verify/prove/request_faults.hpp"
 
 namespace speclab {
 
@@ -96,11 +99,27 @@ Real forced_share(const SequenceDistribution<Real>& distribution, const Grammar&
   return forced;
 }
 
+/// Throws ConfigError if the findings under a planted fault are those without it.
+template <class Real>
+void require_effect(const ProofTask& task, const Losslessness<Real>& found) {
+  ProofTask right = task;
+  right.request->fault = {};
+  const Losslessness<Real> plain = examine_by_context<Real>(right).round;
+  const double change = static_cast<double>(distribution_distance(found.distribution, plain.distribution)) +
+                        std::abs(static_cast<double>(found.expected_accepted - plain.expected_accepted));
+  if (change > enumeration_rounding) return;
+  throw ConfigError(
+      "/prove/fault",
+      "\"{}\" changes nothing in the first {} tokens; give an option that it acts on, or leave it out. {}",
+      *task.fault, task.request->tokens, find_named(history_faults(), *task.fault)->sentence);
+}
+
 template <class Real>
 Proof prove_in(const ProofTask& task) {
   constexpr bool rational = !std::is_same_v<Real, double>;
   const ExaminedByContext<Real> examined = examine_by_context<Real>(task);
   const Losslessness<Real>& found = examined.round;
+  if (task.fault) require_effect(task, found);
   Proof proof;
   proof.rule = task.rule;
   proof.gamma = task.gamma;
@@ -108,6 +127,7 @@ Proof prove_in(const ProofTask& task) {
   proof.draft = proved_rows(task.draft, examined.made_draft);
   proof.context = task.context;
   proof.rows = examined.rows;
+  proof.fault = task.fault;
   if (task.request) {
     proof.tokens = task.request->tokens;
     const RequestLaw& law = task.request->target;

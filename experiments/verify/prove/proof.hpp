@@ -26,6 +26,7 @@ struct ProofTask {
   std::int32_t gamma = 1;
   std::vector<Token> context;
   std::optional<RequestTask> request = {};  ///< filters of the rows; the proof then follows several rounds
+  std::optional<std::string> fault = {};    ///< name of the request's planted fault
 };
 
 enum class Arithmetic { floating_point, rational };
@@ -76,7 +77,8 @@ struct Proof {
   ProvedRows rows = ProvedRows::given;
   std::optional<std::uint64_t> tokens;  ///< number of tokens compared, of several rounds; else gamma + 1
   std::optional<std::string> sampling;  ///< the target's filters, whose rows these are
-  /// Expected share of the tokens that the grammar determines, which need no draft model.
+  std::optional<std::string> fault;     ///< the planted fault of filters (request_faults.hpp)
+  /// Expected share of these tokens that the grammar determines, which need no draft model.
   std::optional<ProofNumber> forced = {};
   bool lossless = false;
   ProofNumber tv;          ///< total variation between the distributions of these tokens
@@ -117,8 +119,7 @@ std::string proof_line(const char* label, const std::string& value);
 /// Returns the proof as text: numbers, the counterexample, and the distribution if it is short.
 Listing proof_text(const Proof& proof);
 std::string proof_headline(const Proof& proof);
-/// Returns a figure of the round's distribution beside the target's or, without distributions, of the
-/// acceptance and its bound.
+/// Returns a figure of the distribution beside the target's; none if there are too many sequences.
 std::vector<Figure> proof_figures(const Proof& proof);
 
 /// Returns the largest number of tokens with positive probability in one row.

@@ -27,7 +27,8 @@ Figure distribution_figure(const Proof& proof) {
   });
   const std::size_t shown = std::min(max_sequences_drawn, likely.size());
   Figure figure;
-  figure.title = fmt::format("Probability of the first {} tokens", proof.gamma + 1);
+  figure.title = fmt::format("Probability of the first {} tokens",
+                             proof.tokens.value_or(static_cast<std::uint64_t>(proof.gamma) + 1));
   figure.y_label = "probability";
   Series target{.name = "target", .style = SeriesStyle::levels};
   Series round{.name = "speculative decoding", .style = SeriesStyle::points};
@@ -43,30 +44,16 @@ Figure distribution_figure(const Proof& proof) {
   return figure;
 }
 
-Figure acceptance_figure(const Proof& proof) {
-  Figure figure;
-  figure.title = "Acceptance at the first position";
-  figure.y_label = "P[a token is accepted]";
-  figure.y_range = AxisRange{0, 1};
-  figure.categories = {proof.rule.name()};
-  if (proof.optimal_transport_bound) {
-    figure.series.push_back({.name = "optimal transport bound", .style = SeriesStyle::levels});
-    figure.series.back().add(0, as_double(*proof.optimal_transport_bound));
-  }
-  figure.series.push_back({.name = "acceptance", .style = SeriesStyle::points});
-  figure.series.back().add(0, as_double(proof.acceptance));
-  figure.caption = "There are too many sequences to draw their distribution.";
-  return figure;
-}
-
 }  // namespace
 
 std::string proof_headline(const Proof& proof) {
   const bool exact = proof.arithmetic == Arithmetic::rational;
-  std::string text = proof.lossless ? fmt::format("{} is lossless on these rows{}.", proof.rule.name(),
-                                                  exact ? ", exactly" : ", to rounding")
-                                    : fmt::format("{} is not lossless: total variation {}.",
-                                                  proof.rule.name(), number_words(proof.tv));
+  const std::string fault = proof.fault ? fmt::format("With the planted fault {}, ", *proof.fault) : "";
+  std::string text =
+      fault + (proof.lossless ? fmt::format("{} is lossless on these rows{}.", proof.rule.name(),
+                                            exact ? ", exactly" : ", to rounding")
+                              : fmt::format("{} is not lossless: total variation {}.", proof.rule.name(),
+                                            number_words(proof.tv)));
   if (const auto& counter = proof.counterexample; counter && !proof.lossless)
     text += fmt::format(" P({}) is {} instead of {}.", fmt::join(counter->tokens, ","),
                         number_words(counter->probability), number_words(counter->target_probability));
@@ -77,8 +64,8 @@ std::string proof_headline(const Proof& proof) {
 }
 
 std::vector<Figure> proof_figures(const Proof& proof) {
-  if (proof.distribution && proof.target_distribution) return {distribution_figure(proof)};
-  return {acceptance_figure(proof)};
+  if (!proof.distribution || !proof.target_distribution) return {};
+  return {distribution_figure(proof)};
 }
 
 std::string survey_headline(const Survey& survey) {

@@ -68,8 +68,8 @@ const Typed<Proof>& described() {
   static const auto type = result_object<Proof>(
       "proof",
       {{"rule", &Proof::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, forced, lossless, tv,
-                      acceptance, optimal_transport_bound, expected_accepted, expected_emitted, rejection,
+       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, fault, forced, lossless,
+                      tv, acceptance, optimal_transport_bound, expected_accepted, expected_emitted, rejection,
                       optimum, counterexample, distribution, target_distribution, branches, arithmetic)});
   return type;
 }
@@ -174,14 +174,16 @@ Listing proof_text(const Proof& proof) {
   if (proof.sampling && proof.sampling->find("repetition_penalty") != std::string::npos) {
     line("", "(the repetition penalty depends on logit_offset, a constant that rows do not determine)");
   }
+  if (proof.fault) line("planted fault", *proof.fault);
+  const std::string first = proof.tokens ? fmt::format(" over the first {} tokens", length) : "";
   if (proof.forced)
-    line("forced tokens", shown_number(*proof.forced) + " of all; the grammar allows no other");
+    line("forced tokens", shown_number(*proof.forced) + first + "; the grammar allows no other");
   if (!proof.context.empty()) line("context", fmt::format("{}", fmt::join(proof.context, ",")));
   line("total variation", shown_number(proof.tv));
   line("acceptance", shown_number(proof.acceptance));
   line("transport bound", proof.optimal_transport_bound ? shown_number(*proof.optimal_transport_bound) : "–");
-  line("E[accepted]", shown_number(proof.expected_accepted));
-  line("E[emitted]", shown_number(proof.expected_emitted));
+  line("E[accepted]", shown_number(proof.expected_accepted) + first);
+  line("E[emitted]", shown_number(proof.expected_emitted) + first);
   if (proof.optimum) {
     line("optimum", optimum_words(*proof.optimum));
     if (proof.lossless) line("below it by", shown_number(below_optimum(proof)));

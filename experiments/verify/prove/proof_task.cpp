@@ -125,6 +125,8 @@ ProofTask proof_task(const Config& given) {
   task.request = request_of(given);
   Config config = given;
   if (task.request) {
+    const std::string& fault = given.section<ProveSection>().fault;
+    if (fault != "none") task.fault = fault;
     // The proof filters the rows itself, in every round anew.
     config.sampling = {};
     config.models->target.sampling.reset();

@@ -80,12 +80,12 @@ SectionKind prove_section() {
   for (const NamedFault& one : history_faults()) names += (names.empty() ? "" : ", ") + one.name;
   return {
       "prove",
-      object<P>(
-          "prove", "How `speclab prove` treats sampling options.",
-          {with_unit(integer_field("tokens", &P::tokens, 1, 64,
-                                   "Emitted tokens to compare over several rounds (default: 2 gamma + 2)."),
-                     "tokens"),
-           field("fault", &P::fault, text(), "A planted mistake about filters: " + names + ".")})
+      object<P>("prove", "How `speclab prove` treats sampling options.",
+                {with_unit(integer_field(
+                               "tokens", &P::tokens, 1, 64,
+                               "Emitted tokens to compare, and to take means over (default: 2 gamma + 2)."),
+                           "tokens"),
+                 field("fault", &P::fault, text(), "A planted mistake about filters: " + names + ".")})
           .type};
 }
 

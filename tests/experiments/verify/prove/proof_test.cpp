@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "experiments/config/config.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
@@ -174,4 +176,56 @@ TEST_CASE("what exceeds the limit is refused with the count") {
   CHECK_THROWS_WITH_AS(check_branches(large, Arithmetic::rational, 1e6), doctest::Contains("branches"),
                        ConfigError);
   check_branches(golden(R"({"kind": "token"})"), Arithmetic::rational, 1e6);
+}
+
+TEST_CASE("a planted fault is named, and refused where it changes nothing") {
+  const auto task = [](const std::string& sampling, const std::string& fault) {
+    return proof_task(read_config(parse_json(
+        R"({"title": "t", "models": {"target": {"kind": "table", "rows": [[5, 3, 2], [1, 6, 3], [2, 2, 6]]},
+            "draft": {"kind": "table", "rows": [[4, 4, 2], [1, 5, 4], [3, 2, 5]]}}, "gamma": 1,
+            "simulation": {"prompt": [0, 1]}, "prove": {"tokens": 3, "fault": ")" +
+        fault + R"("}, "sampling": )" + sampling + "}")));
+  };
+  const Proof found = prove(task(R"({"frequency_penalty": 1})", "bonus-only"), Arithmetic::floating_point);
+  CHECK_FALSE(found.lossless);
+  CHECK(found.fault == "bonus-only");
+  CHECK(proof_headline(found).find("With the planted fault bonus-only, token is not lossless") == 0);
+  CHECK_FALSE(prove(task(R"({"frequency_penalty": 1})", "none"), Arithmetic::floating_point).fault);
+  // The draft's rows change, and decoding is lossless nevertheless.
+  CHECK(prove(task(R"({"frequency_penalty": 1})", "plain-draft"), Arithmetic::rational).lossless);
+  for (const auto& [sampling, fault] : {std::pair{R"({"frequency_penalty": 1})", "grammar-off-bonus"},
+                                        {"{}", "bonus-only"},
+                                        {R"({"top_k": 2})", "round-start"},
+                                        {R"({"top_k": 2, "top_p": 0.65})", "chained-filters"}}) {
+    CAPTURE(fault);
+    const auto refused = [&] { prove(task(sampling, fault), Arithmetic::floating_point); };
+    CHECK(config_error_of(refused).find("/prove/fault: \"" + std::string(fault) + "\" changes nothing") == 0);
+  }
+  const std::string joint = R"({"top_k": 2, "top_p": 0.65, "order": "sglang"})";
+  CHECK_FALSE(prove(task(joint, "chained-filters"), Arithmetic::floating_point).lossless);
+}
+
+TEST_CASE(
+    "a sampling option is the same over one round and over several, and one that changes nothing changes nothing") {
+  const auto law = [](const std::string& more) {
+    const Proof found =
+        prove(proof_task(read_config(parse_json(
+                  R"({"title": "t", "models": {"target": {"kind": "table", "rows": [[0.2, 0.3, 0.5]]},
+                "draft": {"kind": "table", "rows": [[4, 4, 2]]}}, "gamma": 1, "simulation": {"prompt": [0]}, )" +
+                  more + "}"))),
+              Arithmetic::rational);
+    std::map<std::string, double> out;
+    for (const auto& [tokens, probability] : *found.target_distribution) out[tokens] = as_double(probability);
+    return out;
+  };
+  const auto plain = law(R"("sampling": {"top_p": 0.8})");
+  CHECK(plain.at("1,1") == doctest::Approx(9.0 / 64).epsilon(1e-12));
+  for (const char* more : {R"("sampling": {"top_p": 0.8}, "prove": {"tokens": 2})",
+                           R"("sampling": {"top_p": 0.8, "logit_bias": {"0": 0}})",
+                           R"("sampling": {"top_p": 0.8, "grammar": [{"*": 0}]}, "prove": {"tokens": 2})"}) {
+    const auto found = law(more);
+    REQUIRE(found.size() == plain.size());
+    for (const auto& [tokens, probability] : plain)
+      CHECK(found.at(tokens) == doctest::Approx(probability).epsilon(1e-12));
+  }
 }
