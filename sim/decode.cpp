@@ -5,7 +5,8 @@
 namespace speclab {
 
 void throw_invalid_row() {
-  throw ModelError("a model produced a row that holds NaN or infinity, or sums to 0");
+  throw ModelError(
+      "a model produced a row that holds NaN or infinity, or sums to 0; sampling options can forbid all of it");
 }
 
 void record_overlap(Tally& tally, double value, std::uint64_t contexts) {
