@@ -92,6 +92,8 @@ try:
     assert "vllm 9.1" in run(*rivals, *(scratch / name for name in wheels), env=with_nvcc)
     assert not (scratch / "rivals/unwanted.py").exists()
     assert vllm_files.load(scratch / "rivals", vllm_files.MODEL_RUNNER)[0].theirs == 1 and "vllm" not in sys.modules
+    said = run(sys.executable, source / "scripts/gpu/vllm_code.py", scratch / "rivals", expect=2)
+    assert "pip install triton" in said or "has no attribute '_compute_local_logits_stats_kernel'" in said, said
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch, expect=2)
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--before", scratch / "older", expect=2)
     executable(scratch / "older/bin/speclab", SPECLAB.replace("result=result.json", "result=older.json"))
