@@ -56,34 +56,13 @@ class CheckResult(Shown):
         self.worst = worst
         self.about = about
         self._words = words
-
-    @property
-    def different(self) -> bool:
-        return self.tests["verdict"] == "different"
-
-    @property
-    def p_value(self) -> float:
-        return float(self.tests["adjusted_p"])
-
-    @property
-    def level(self) -> float:
-        return float(self.tests["level"])
-
-    @property
-    def samples(self) -> int:
-        return int(self.tests["samples_each"])
-
-    @property
-    def power(self) -> float:
-        return float(self.tests["power"])
-
-    @property
-    def detectable_tv(self) -> float:
-        return float(self.tests["detectable_total_variation"])
-
-    @property
-    def detectable_effect(self) -> float | None:
-        return self.tests.get("detectable_effect")
+        self.different: bool = self.tests["verdict"] == "different"
+        self.p_value = float(self.tests["adjusted_p"])
+        self.level = float(self.tests["level"])
+        self.samples = int(self.tests["samples_each"])
+        self.power = float(self.tests["power"])
+        self.detectable_tv = float(self.tests["detectable_total_variation"])
+        self.detectable_effect: float | None = self.tests.get("detectable_effect")
 
     def __str__(self) -> str:
         about = f"{self.about}\n" if self.about else ""

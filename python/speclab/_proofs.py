@@ -159,10 +159,12 @@ def prove(
     >>> proof.lossless, proof.rows
     (False, 'made by context')
     """
+    most = None if max_branches is None else number(max_branches, "max_branches", 1, 1e12)
     if target is None and draft is None:
         if not isinstance(rule, (Mapping, str, PathLike)):
             raise TypeError("target, draft: missing; prove(rule, target, draft, gamma), or prove(config)")
-        return _prove_config(rule, exact, max_branches)
+        found = _core.prove_config(config_text(rule), bool(exact), most)
+        return _proof(found, found["rule"], found["gamma"], bool(exact))
     if target is None or draft is None:
         raise TypeError(f"{'target' if target is None else 'draft'}: missing")
     handle = as_rule(rule, policy, draft)  # type: ignore[arg-type]
@@ -171,20 +173,10 @@ def prove(
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
-    most = _max_branches(max_branches)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
     found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
     return _proof(found, handle.name, gamma, bool(exact))
-
-
-def _max_branches(given: float | None) -> float | None:
-    return None if given is None else number(given, "max_branches", 1, 1e12)
-
-
-def _prove_config(config: ConfigLike, exact: bool, max_branches: float | None) -> Proof:
-    found = _core.prove_config(config_text(config), bool(exact), _max_branches(max_branches))
-    return _proof(found, found["rule"], found["gamma"], bool(exact))
 
 
 def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proof:

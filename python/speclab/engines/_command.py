@@ -9,9 +9,10 @@ import subprocess
 import sys
 from typing import Any
 
+from .._configs import config_dict
 from .._results import Findings
 from . import names
-from ._audit import audit, pair
+from ._audit import PAIR, audit
 from ._greedy_audit import GreedyAudit, audit_greedy
 from ._pairs import audit_pair
 from ._process import ALONE, EngineError
@@ -140,7 +141,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.models:
         from ._table_models import write_models
 
-        write_models(pair(given.config), pathlib.Path(given.models))
+        write_models(config_dict(given.config or PAIR), pathlib.Path(given.models))
         return 0
     if given.pair:
         return on_pair(given)

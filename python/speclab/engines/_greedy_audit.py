@@ -17,13 +17,12 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arrays import MOST_SEED, integer, number
-from .._configs import ConfigLike
+from .._configs import ConfigLike, config_dict
 from .._errors import ConfigError
 from .._gguf.llama_numpy import Llama
 from .._progress import Progress, reporter
 from .._results import Findings
 from . import engines_of, file_of
-from ._audit import pair
 from ._engine import Engine, Settings
 from ._pairs import _models, _prompt
 from ._process import Asked, EngineError, Part, decode, python_of, version
@@ -129,7 +128,7 @@ def audit_greedy(
     texts, tokens = integer(texts, "texts", 1, 10**5), integer(tokens, "tokens", 2, 10**4)
     seed, level = integer(seed, "seed", 0, MOST_SEED), number(level, "level", 0, 1, open_ends=True)
     power = number(power, "power", level, 1, open_ends=True)
-    document = pair(config)
+    document = config_dict(config)
     prompt = _prompt(document)
     pythons = {name: python_of(name, pathlib.Path(environments)) for name in known}
     versions = {name: version(name, pythons[name]) for name in known}

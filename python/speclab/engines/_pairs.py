@@ -14,7 +14,7 @@ from typing import Any, Union
 import numpy as np
 
 from .._arrays import MOST_SEED, integer, number
-from .._configs import ConfigLike, run
+from .._configs import ConfigLike, config_dict, run
 from .._errors import ConfigError
 from .._gguf import hf_folder
 from .._gguf.gguf_file import GgufFile
@@ -22,7 +22,6 @@ from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
 from . import engines_of, file_of
 from ._acceptance import RULES, SCHEMES, expected_steps, filtered, measured
-from ._audit import pair
 from ._engine import Engine, Settings, Way
 from ._process import Asked, EngineError, decode, python_of, version
 from ._results import markdown
@@ -78,7 +77,7 @@ def audit_pair(
     temperatures = [number(one, "temperature", 0, 100, open_ends=True) for one in ([temperature] if isinstance(temperature, (int, float)) else temperature)]
     gamma, sequences, tokens = integer(gamma, "gamma", 1, 64), integer(sequences, "sequences", 2, 10**6), integer(tokens, "tokens", 2, 10**5)
     seed = integer(seed, "seed", 0, MOST_SEED)
-    document = pair(config)
+    document = config_dict(config)
     prompt = _prompt(document)
     pythons = {name: python_of(name, pathlib.Path(environments)) for name in known}
     versions = {name: version(name, pythons[name]) for name in known}
