@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
-from ._results import Shown
+from ._results import Shown, Tabular
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
 from .models import ModelLike, as_exact, same_vocab
@@ -196,7 +196,7 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
     )
 
 
-class RuleComparison(Shown):
+class RuleComparison(Tabular):
     """Several rules on the same rows.
 
     Attributes:
@@ -208,26 +208,18 @@ class RuleComparison(Shown):
         self.proofs = proofs
         self.tokens = tokens
 
-    _columns = ("rule", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted")
-
     def records(self) -> list[dict[str, Any]]:
         """One dict per rule, with numbers as floats."""
         out = []
         for proof, sampled in zip(self.proofs, self.tokens):
             record: dict[str, Any] = {"rule": proof.rule, "lossless": proof.lossless}
-            for key in self._columns[2:]:
+            for key in ("tv", "acceptance", "optimal_acceptance", "expected_emitted"):
                 value = getattr(proof, key)
                 record[key] = None if value is None else float(value)
             if sampled is not None:
                 record.update(sampled_emitted=sampled.value, sampled_low=sampled.low, sampled_high=sampled.high)
             out.append(record)
         return out
-
-    def to_pandas(self) -> Any:
-        """One row per rule."""
-        import pandas
-
-        return pandas.DataFrame(self.records())
 
     def __str__(self) -> str:
         records = self.records()

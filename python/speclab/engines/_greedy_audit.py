@@ -21,7 +21,7 @@ from .._configs import ConfigLike, config_dict
 from .._errors import ConfigError
 from .._gguf.llama_numpy import Llama
 from .._progress import Progress, reporter
-from .._results import Findings
+from .._results import Findings, Tabular
 from . import engines_of, file_of
 from ._engine import Engine, Settings
 from ._pairs import _models, _prompt
@@ -39,7 +39,7 @@ TOGETHER = 8  #: texts decoded at once in batch settings
 Tokens = npt.NDArray[np.int32]
 
 
-class GreedyAudit(Findings):
+class GreedyAudit(Tabular, Findings):
     """`rows`: a dict for each engine, way of speculating and setting. It has the `verdict`: "same text", "near ties", "more than
     rounding", "failed"; for plain decoding compared with exact rows "likeliest tokens", "near ties", "more than rounding". Also
     the number of texts that differ (`differ`), the number that rounding is expected to change (`least` to `most`; 95%: `low` to
@@ -55,11 +55,9 @@ class GreedyAudit(Findings):
         """Rows that the engine could not run."""
         return [row for row in self["rows"] if row["verdict"] == "failed"]
 
-    def to_pandas(self) -> Any:
-        """One row per entry of `rows`."""
-        import pandas
-
-        return pandas.DataFrame([{key: value for key, value in row.items() if key != "differences"} for row in self["rows"]])
+    def records(self) -> list[dict[str, Any]]:
+        """`rows` without `differences`."""
+        return [{key: value for key, value in row.items() if key != "differences"} for row in self["rows"]]
 
 
 @dataclass(frozen=True)

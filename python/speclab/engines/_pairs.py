@@ -19,7 +19,7 @@ from .._errors import ConfigError
 from .._gguf import hf_folder
 from .._gguf.gguf_file import GgufFile
 from .._progress import Progress, reporter
-from .._results import Findings, with_bounds
+from .._results import Findings, Tabular, with_bounds
 from . import engines_of, file_of
 from ._acceptance import RULES, SCHEMES, expected_steps, filtered, measured
 from ._engine import Engine, Settings, Way
@@ -28,16 +28,14 @@ from ._results import markdown
 from ._table_models import tables, write_models
 
 
-class PairAudit(Findings):
+class PairAudit(Tabular, Findings):
     """`rows`: for each engine, way of speculating and temperature the tokens per target step, `measured` and `possible` by each
     scheme, with 95% intervals; `left`: block verification's minus the measured ones; `like`: the schemes in the measured interval."""
 
-    def to_pandas(self) -> Any:
-        """One row per entry of `rows`."""
-        import pandas
-
-        return pandas.DataFrame([with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]),
-                                              **row["possible"]}) for row in self["rows"]])
+    def records(self) -> list[dict[str, Any]]:
+        """A dict per entry of `rows`, with each interval as three columns."""
+        return [with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]), **row["possible"]})
+                for row in self["rows"]]
 
 
 def audit_pair(
