@@ -11,6 +11,7 @@ from typing import Any, Optional
 _REFUSED = dict.fromkeys(("ASSERT", "ASSERT_NOT", "FAILURE"), "a look-ahead or look-behind") | {
     "AT": "an anchor or a boundary (^, $, \\b ...)", "ATOMIC_GROUP": "an atomic group", "GROUPREF": "a reference to a group",
     "GROUPREF_EXISTS": "a condition on a group", "POSSESSIVE_REPEAT": "a possessive repeat"}
+_MOST_STATES = 10_000  #: the number doubles with each count of a repeat if the texts before it can overlap, as in [ab]*a[ab]{30}
 
 
 def grammar(pattern: str, texts: Sequence[Optional[str]], *, end: Optional[int] = None) -> list[dict[str, int]]:
@@ -26,7 +27,7 @@ def grammar(pattern: str, texts: Sequence[Optional[str]], *, end: Optional[int] 
             ends, and every allowed text must have a way to go on.
 
     Raises:
-        ValueError: a pattern that has refused parts, or that the tokens cannot match, or a match that needs `end`.
+        ValueError: a pattern that has refused parts, needs more than 10,000 states, or cannot be matched by the tokens, or a match that needs `end`.
 
     >>> grammar("(ab|c)*", ["a", "b", "c"])
     [{'0': 1, '2': 0}, {'1': 0}]
@@ -63,6 +64,7 @@ def grammar(pattern: str, texts: Sequence[Optional[str]], *, end: Optional[int] 
             if to not in shown:
                 shown[to] = shown[state] + texts[token]
                 found.append(to)
+        _require_few(found)
 
     live = {state for state in states if 0 in state}
     while more := {state for state in states if state not in live and not live.isdisjoint(states[state].values())}:
@@ -77,6 +79,12 @@ def grammar(pattern: str, texts: Sequence[Optional[str]], *, end: Optional[int] 
     return list(table.values())
 
 
+def _require_few(states: Sequence[Any]) -> None:
+    """ValueError for more states than are tried."""
+    if len(states) > _MOST_STATES:
+        raise ValueError(f"pattern: its automaton has more than {_MOST_STATES:,} states: lower the counts of its repeats, such as {{30}}, or repeat without a count (*, +)")
+
+
 def _parts(pattern: str, alphabet: str) -> list[tuple[Any, list[int]]]:
     """The pattern as parts: each takes a character of its set, or none (None), and leads to others. Part 0 ends a match; the last begins one."""
     try:
@@ -87,6 +95,7 @@ def _parts(pattern: str, alphabet: str) -> list[tuple[Any, list[int]]]:
     known: dict[Any, int] = {}  # equal ends of alternatives are one part
 
     def part(takes: Optional[frozenset[str]], *leads: int) -> int:
+        _require_few(parts)
         number = known.setdefault((takes, leads), len(parts))
         if number == len(parts):
             parts.append((takes, [*leads]))
@@ -112,7 +121,9 @@ def _parts(pattern: str, alphabet: str) -> list[tuple[Any, list[int]]]:
                     parts.append((None, [done]))
                     parts[to][1].append(before(to, body, flags))
                 for copy in range(most):
-                    to = before(to, body, flags)
+                    after, to = to, before(to, body, flags)
+                    if to == after:  # the body takes nothing
+                        break
                     to = part(None, done, to) if copy < most - least else to
             else:
                 raise ValueError(f"pattern: it has {_REFUSED.get(code.name, code.name)}, which a grammar cannot hold: write it with literals, "

@@ -114,6 +114,8 @@ def test_what_ends_a_text():
     ("(?>a)", ["a"], 0, "it has an atomic group"),
     ("(?!)", ["a"], 0, "it has a look-ahead or look-behind"),
     ("a", ["a"], 1, "end: 1 is not the id of one of 1 tokens"),
+    ("(){4000000000}a{4000000000}", ["a"], 0, "its automaton has more than 10,000 states"),
+    ("[ab]*a[ab]{30}", ["a", "b"], None, "its automaton has more than 10,000 states: lower the counts of its repeats, such as {30}, or repeat without a count (*, +)"),
 ])
 def test_refusals(pattern, texts, end, part):
     with pytest.raises(ValueError, match=re.escape(part)):
