@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -299,27 +300,20 @@ class _Rounds:
     """Rows of drafted sequences (each context is requested once), and completions of emitted prefixes."""
 
     def __init__(self, target: _core.Model, draft: _core.Model, context: list[int], gamma: int, vocab: int, seed: int) -> None:
-        self._models = target, draft
-        self._context = context
+        self._row = functools.cache(lambda model, prefix: np.asarray(model.row([*context, *prefix])))
+        self._target, self._draft = target, draft
         self._gamma = gamma
         self._vocab = vocab
-        self._rows: tuple[dict[tuple[int, ...], npt.NDArray[np.float64]], ...] = ({}, {})
         self._generator = np.random.Generator(np.random.Philox(key=seed))
-
-    def _row(self, which: int, prefix: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        known = self._rows[which]
-        if prefix not in known:
-            known[prefix] = np.asarray(self._models[which].row([*self._context, *prefix]))
-        return known[prefix]
 
     def rows(self, drafted: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         target = np.empty((len(drafted), self._gamma + 1, self._vocab))
         draft = np.empty((len(drafted), self._gamma, self._vocab))
         for b, ids in enumerate(drafted.tolist()):
             for i in range(self._gamma + 1):
-                target[b, i] = self._row(0, tuple(ids[:i]))
+                target[b, i] = self._row(self._target, tuple(ids[:i]))
                 if i < self._gamma:
-                    draft[b, i] = self._row(1, tuple(ids[:i]))
+                    draft[b, i] = self._row(self._draft, tuple(ids[:i]))
         return target, draft
 
     def completed(self, emitted: Any) -> list[int]:
@@ -341,6 +335,6 @@ class _Rounds:
             if not 0 <= token < self._vocab:
                 raise ValueError(f"sampler: returned token {token}, which is not in the vocabulary of {self._vocab} tokens")
         while len(ids) <= self._gamma:
-            row = self._row(0, tuple(ids))
+            row = self._row(self._target, tuple(ids))
             ids.append(min(int(np.searchsorted(np.cumsum(row), self._generator.random(), side="right")), self._vocab - 1))
         return ids

@@ -178,7 +178,6 @@ def _unit(
     result: dict[str, Any] = {"fingerprint": fingerprint, "engine": file_of(name).stem, "title": engine.title, "version": version_text,
                               "date": datetime.date.today().isoformat(), "way": unit.way, "setting": unit.setting.label, "gamma": unit.setting.gamma,
                               "sequences": number_of, "seed": plan.seed, "detectable_tv": detectable, "failed": None}
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         first, late = _decoded(plan, name, engine, unit, number_of, report)
     except EngineError as problem:
@@ -257,7 +256,7 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
     out["tokens_per_step"] = None if interval is None else [interval.value, interval.low, interval.high]
     if unit.setting.request:
         return out | {"possible": {}}
-    way = engine.way(unit.way)
+    way = next(way for way in engine.ways if way.name == unit.way)
     if not way.lookup:
         target, _ = plan.rows(unit.setting)
         draft = filtered(plan.draft, **{name: value for name, value in unit.setting.options.items() if name in way.draft_options})

@@ -19,6 +19,7 @@ from ._process import ALONE, EngineError
 from ._results import Audit
 from ._server import KINDS
 from ._server_audit import audit_server
+from ._table_models import write_models, write_whole
 
 EXIT = "exit code: 0 all equal; 1 some different or failed; 2 bad arguments, no engine, or a server that cannot be audited; 130 interrupted"
 #: Options that --url takes beside its own group.
@@ -94,9 +95,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def write(folder: str, name: str, found: Findings) -> None:
-    out = pathlib.Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"{name}.json").write_text(json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(pathlib.Path(folder, f"{name}.json"), lambda file: file.write((json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n").encode()))
 
 
 def on_server(given: argparse.Namespace, own: set[str]) -> int:
@@ -139,8 +138,6 @@ def _run(given: argparse.Namespace) -> int:
         calls = [[sys.executable, "-P", "-B", str(ALONE), "install", name, str(pathlib.Path(given.environments, name))] for name in given.install]
         return max(subprocess.run(call, check=False).returncode for call in calls)
     if given.models:
-        from ._table_models import write_models
-
         write_models(config_dict(given.config or PAIR), pathlib.Path(given.models))
         return 0
     if given.pair:

@@ -249,14 +249,12 @@ class _Audited:
 
     def _beside_plain(self, plain: Part, other: Part, exact: TextRows, along: TextRows, own: Noise, most: Noise) -> Any:
         """First differences from plain texts, with their gaps in rows of the plain texts."""
-        found, before = [], np.zeros(plain.tokens.shape, bool)
-        for text, (one, two) in enumerate(zip(plain.tokens, other.tokens)):
-            differ = np.flatnonzero(one != two)
-            at = int(differ[0]) if len(differ) else len(one)
-            before[text, :at] = True
-            if at < len(one):
-                gap = abs(float(exact.below[text, at] - along.below[text, at]))
-                found.append({"text": text, "position": at + 1, "gap": gap, "plain": int(one[at]), "emitted": int(two[at])})
+        found = []
+        before = np.logical_and.accumulate(plain.tokens == other.tokens, axis=1)
+        for text in map(int, np.flatnonzero(~before[:, -1])):
+            at = int(before[text].sum())
+            gap = abs(float(exact.below[text, at] - along.below[text, at]))
+            found.append({"text": text, "position": at + 1, "gap": gap, "plain": int(plain.tokens[text, at]), "emitted": int(other.tokens[text, at])})
         between = deviations(np.where(before, plain.logp, np.nan), other.logp, exact.moves)
         # A fault moves rows, too, so the assumed distance between rows is at most that of two roundings.
         measured = len(between) >= FEWEST and bool((noise := Noise.of(between)).rms <= most.rms)

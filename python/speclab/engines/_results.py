@@ -165,7 +165,6 @@ class Audit(Tabular):
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> pathlib.Path:
         """Writes audit.json and audit.csv into a folder."""
         out = pathlib.Path(folder)
-        out.mkdir(parents=True, exist_ok=True)
         for name, text in (("audit.json", self.to_json()), ("audit.csv", self.to_csv())):
             write_whole(out / name, lambda file, text=text: file.write(text.encode()))
         return out

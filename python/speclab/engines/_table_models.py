@@ -82,10 +82,6 @@ def half(value: float) -> float:
     return struct.unpack("<e", struct.pack("<e", value))[0]
 
 
-def vocabulary_of(rows: Rows) -> list[str]:
-    return ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
-
-
 def gguf(rows: Rows) -> bytes:
     """A GGUF file of version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
     uint32, int32, float32, boolean, string, many = 4, 5, 6, 7, 8, 9
@@ -99,7 +95,8 @@ def gguf(rows: Rows) -> bytes:
             return text(content)
         return struct.pack({uint32: "<I", int32: "<i", float32: "<f", boolean: "<?"}[kind], content)
 
-    width, tokens = width_of(rows), vocabulary_of(rows)
+    width = width_of(rows)
+    tokens = ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
     keys = [("general.architecture", string, "llama"), ("general.name", string, "table"),
             ("llama.context_length", uint32, CONTEXT),
             ("llama.embedding_length", uint32, width), ("llama.block_count", uint32, 1),
@@ -134,7 +131,8 @@ def gguf(rows: Rows) -> bytes:
 
 
 def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
-    """Writes a file completely or not at all. A process that has mapped the old file keeps its contents."""
+    """Writes a file, and its folder, completely or not at all. A process that has mapped the old file keeps its contents."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:
@@ -146,7 +144,6 @@ def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
 
 def write_models(config: Mapping[str, Any], folder: pathlib.Path, ends: bool = False) -> None:
     for side, rows in list(tables(config, ends)):
-        (folder / side).mkdir(parents=True, exist_ok=True)
         # An engine of another audit may have mapped the existing weights.
         write_whole(folder / f"{side}.gguf", lambda file, content=gguf(rows): file.write(content))
         for name, content in hf_folder.files(GgufFile(folder / f"{side}.gguf")).items():
