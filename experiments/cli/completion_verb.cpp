@@ -3,7 +3,6 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/program.hpp"
 
 namespace speclab {
@@ -50,39 +49,14 @@ complete -o default -F _speclab speclab
                      verb_names(verbs()), cases);
 }
 
-/// Returns the lines of a verb and its subverbs; `where` is the condition for offering it.
-std::string fish_lines(const Verb& verb, const std::string& where) {
-  std::string out =
-      fmt::format("complete -c speclab -n \"{}\" -a {} -d {}\n", where, verb.name, shell_word(verb.sentence));
-  const std::string after =
-      where == "__fish_use_subcommand" ? "" : where.substr(0, where.find(';')) + "; and ";
-  const std::string here = fmt::format("{}__fish_seen_subcommand_from {}", after, verb.name);
-  for (const OptionHelp& option : option_helps(verb)) {
-    out += fmt::format("complete -c speclab -n \"{}\" -l {}{} -d {}\n", here, option.name.substr(2),
-                       option.value.empty() ? "" : " -r", shell_word(option.sentence));
-  }
-  const std::string before =
-      fmt::format("{}; and not __fish_seen_subcommand_from {}", here, verb_names(verb.verbs));
-  for (const Verb& next : verb.verbs) out += fish_lines(next, before);
-  return out;
-}
-
-std::string fish_completion() {
-  std::string out = "# fish completion of speclab, made by \"speclab completion fish\"\n";
-  for (const Verb& verb : verbs()) out += fish_lines(verb, "__fish_use_subcommand");
-  return out;
-}
-
 int completion_main(const Values& values) {
   const std::string& shell = values.text("shell");
   if (shell == "bash") {
     fmt::print("{}", bash_completion());
   } else if (shell == "zsh") {
     fmt::print("autoload -U +X bashcompinit && bashcompinit\n{}", bash_completion());
-  } else if (shell == "fish") {
-    fmt::print("{}", fish_completion());
   } else {
-    throw UsageError("completion: unknown shell \"{}\"; expected bash, zsh or fish", shell);
+    throw UsageError("completion: unknown shell \"{}\"; expected bash or zsh", shell);
   }
   return exit_ok;
 }
@@ -92,11 +66,9 @@ int completion_main(const Values& values) {
 Verb completion_verb() {
   return {.name = "completion",
           .sentence = "print a script by which a shell completes verbs and options",
-          .line = "speclab completion bash|zsh|fish",
+          .line = "speclab completion bash|zsh",
           .about = "Prints a script by which the shell completes verbs and options.\n",
-          .examples = R"_(  eval "$(speclab completion bash)"     # or in ~/.bashrc
-  speclab completion fish > ~/.config/fish/completions/speclab.fish
-)_",
+          .examples = "  eval \"$(speclab completion bash)\"     # or in ~/.bashrc\n",
           .positional = "shell",
           .run = completion_main};
 }

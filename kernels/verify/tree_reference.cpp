@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -130,6 +131,8 @@ TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& rando
   };
   if (tree.method == TreeMethod::traversal) {
     return traverse(view, random, [&](std::int32_t node, double reach) {
+      // In single precision this reach may be 0, and then nothing below the node is tried or flagged.
+      if (reach > 0 && reach < double{std::numeric_limits<float>::min()}) random.margin = 0;
       const OwnedRow<double> none({});
       const bool leaf = view.children(node).empty();
       return MeasuredSiblings<TraversedSiblings<double>, Random>{

@@ -206,7 +206,7 @@ def fraction(value: Any, name: str) -> Fraction:
 
 def exact_row(value: ArrayLike, name: str, vocab: int | None = None) -> list[Fraction]:
     """A row of probabilities as fractions, divided by their sum, which must be 1 within TOLERANCE."""
-    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+    if hasattr(value, "__dlpack__"):
         value = array_of(value, name)
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise TypeError(f"{name}: expected a row of probabilities, not {type(value).__name__}")
@@ -225,12 +225,10 @@ def exact_row(value: ArrayLike, name: str, vocab: int | None = None) -> list[Fra
 
 def exact_table(value: ArrayLike, name: str) -> list[list[Fraction]]:
     """[V] or [contexts, V] as fractions, each row divided by its sum."""
-    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+    if hasattr(value, "__dlpack__"):
         value = array_of(value, name)
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}")
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name}: is a masked array; fill it first, a masked value has no probability")
     if len(value) == 0:
         raise ValueError(f"{name}: is empty")
     if isinstance(value, np.ndarray):

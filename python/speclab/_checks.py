@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,34 +57,13 @@ class CheckResult(Shown):
         self.worst = worst
         self.about = about
         self._words = words
-
-    @property
-    def different(self) -> bool:
-        return self.tests["verdict"] == "different"
-
-    @property
-    def p_value(self) -> float:
-        return float(self.tests["adjusted_p"])
-
-    @property
-    def level(self) -> float:
-        return float(self.tests["level"])
-
-    @property
-    def samples(self) -> int:
-        return int(self.tests["samples_each"])
-
-    @property
-    def power(self) -> float:
-        return float(self.tests["power"])
-
-    @property
-    def detectable_tv(self) -> float:
-        return float(self.tests["detectable_total_variation"])
-
-    @property
-    def detectable_effect(self) -> float | None:
-        return self.tests.get("detectable_effect")
+        self.different: bool = self.tests["verdict"] == "different"
+        self.p_value = float(self.tests["adjusted_p"])
+        self.level = float(self.tests["level"])
+        self.samples = int(self.tests["samples_each"])
+        self.power = float(self.tests["power"])
+        self.detectable_tv = float(self.tests["detectable_total_variation"])
+        self.detectable_effect: float | None = self.tests.get("detectable_effect")
 
     def __str__(self) -> str:
         about = f"{self.about}\n" if self.about else ""
@@ -320,27 +300,20 @@ class _Rounds:
     """Rows of drafted sequences (each context is requested once), and completions of emitted prefixes."""
 
     def __init__(self, target: _core.Model, draft: _core.Model, context: list[int], gamma: int, vocab: int, seed: int) -> None:
-        self._models = target, draft
-        self._context = context
+        self._row = functools.cache(lambda model, prefix: np.asarray(model.row([*context, *prefix])))
+        self._target, self._draft = target, draft
         self._gamma = gamma
         self._vocab = vocab
-        self._rows: tuple[dict[tuple[int, ...], npt.NDArray[np.float64]], ...] = ({}, {})
         self._generator = np.random.Generator(np.random.Philox(key=seed))
-
-    def _row(self, which: int, prefix: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        known = self._rows[which]
-        if prefix not in known:
-            known[prefix] = np.asarray(self._models[which].row([*self._context, *prefix]))
-        return known[prefix]
 
     def rows(self, drafted: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         target = np.empty((len(drafted), self._gamma + 1, self._vocab))
         draft = np.empty((len(drafted), self._gamma, self._vocab))
         for b, ids in enumerate(drafted.tolist()):
             for i in range(self._gamma + 1):
-                target[b, i] = self._row(0, tuple(ids[:i]))
+                target[b, i] = self._row(self._target, tuple(ids[:i]))
                 if i < self._gamma:
-                    draft[b, i] = self._row(1, tuple(ids[:i]))
+                    draft[b, i] = self._row(self._draft, tuple(ids[:i]))
         return target, draft
 
     def completed(self, emitted: Any) -> list[int]:
@@ -362,6 +335,6 @@ class _Rounds:
             if not 0 <= token < self._vocab:
                 raise ValueError(f"sampler: returned token {token}, which is not in the vocabulary of {self._vocab} tokens")
         while len(ids) <= self._gamma:
-            row = self._row(0, tuple(ids))
+            row = self._row(self._target, tuple(ids))
             ids.append(min(int(np.searchsorted(np.cumsum(row), self._generator.random(), side="right")), self._vocab - 1))
         return ids

@@ -65,15 +65,15 @@ def sweep(config: ConfigLike, *, threads: int = 0, progress: Progress = False) -
     >>> [cell["set"]["/gamma"] for cell in grid.cells]
     [1, 3, 5]
     """
-    if _read(config).get("sweep") is None:
+    if config_dict(config).get("sweep") is None:
         raise ConfigError('/sweep: missing; it lists values by path, for example {"/gamma": [1, 3, 5]}', "/sweep")
     return run(config, threads=threads, progress=progress)
 
 
-def _read(config: ConfigLike) -> Mapping[str, Any]:
-    """The config as a dict. The program reports its mistakes when it runs it."""
+def config_dict(config: ConfigLike) -> dict[str, Any]:
+    """The config as a dict. ConfigError: it cannot be read; the program reports other mistakes."""
     if isinstance(config, Mapping):
-        return config
+        return dict(config)
     if not isinstance(config, (str, os.PathLike)):
         raise TypeError(f"config: expected a dict or a path, not {type(config).__name__}")
     try:
@@ -81,7 +81,9 @@ def _read(config: ConfigLike) -> Mapping[str, Any]:
             read = json.load(file)
     except (OSError, ValueError) as problem:
         raise ConfigError(f"{os.fspath(config)}: {problem}", "", os.fspath(config)) from None
-    return read if isinstance(read, dict) else {}
+    if not isinstance(read, dict):
+        raise ConfigError(f"{os.fspath(config)}: is no object", "", os.fspath(config))
+    return read
 
 
 def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> Findings:

@@ -12,7 +12,7 @@ from . import _core
 from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
-from ._results import Shown
+from ._results import Shown, Tabular
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
 from .models import ModelLike, as_exact, same_vocab
@@ -159,10 +159,12 @@ def prove(
     >>> proof.lossless, proof.rows
     (False, 'made by context')
     """
+    most = None if max_branches is None else number(max_branches, "max_branches", 1, 1e12)
     if target is None and draft is None:
         if not isinstance(rule, (Mapping, str, PathLike)):
             raise TypeError("target, draft: missing; prove(rule, target, draft, gamma), or prove(config)")
-        return _prove_config(rule, exact, max_branches)
+        found = _core.prove_config(config_text(rule), bool(exact), most)
+        return _proof(found, found["rule"], found["gamma"], bool(exact))
     if target is None or draft is None:
         raise TypeError(f"{'target' if target is None else 'draft'}: missing")
     handle = as_rule(rule, policy, draft)  # type: ignore[arg-type]
@@ -171,20 +173,10 @@ def prove(
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
-    most = _max_branches(max_branches)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
     found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
     return _proof(found, handle.name, gamma, bool(exact))
-
-
-def _max_branches(given: float | None) -> float | None:
-    return None if given is None else number(given, "max_branches", 1, 1e12)
-
-
-def _prove_config(config: ConfigLike, exact: bool, max_branches: float | None) -> Proof:
-    found = _core.prove_config(config_text(config), bool(exact), _max_branches(max_branches))
-    return _proof(found, found["rule"], found["gamma"], bool(exact))
 
 
 def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proof:
@@ -204,7 +196,7 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
     )
 
 
-class RuleComparison(Shown):
+class RuleComparison(Tabular):
     """Several rules on the same rows.
 
     Attributes:
@@ -216,26 +208,18 @@ class RuleComparison(Shown):
         self.proofs = proofs
         self.tokens = tokens
 
-    _columns = ("rule", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted")
-
     def records(self) -> list[dict[str, Any]]:
         """One dict per rule, with numbers as floats."""
         out = []
         for proof, sampled in zip(self.proofs, self.tokens):
             record: dict[str, Any] = {"rule": proof.rule, "lossless": proof.lossless}
-            for key in self._columns[2:]:
+            for key in ("tv", "acceptance", "optimal_acceptance", "expected_emitted"):
                 value = getattr(proof, key)
                 record[key] = None if value is None else float(value)
             if sampled is not None:
                 record.update(sampled_emitted=sampled.value, sampled_low=sampled.low, sampled_high=sampled.high)
             out.append(record)
         return out
-
-    def to_pandas(self) -> Any:
-        """One row per rule."""
-        import pandas
-
-        return pandas.DataFrame(self.records())
 
     def __str__(self) -> str:
         records = self.records()

@@ -106,12 +106,8 @@ def record(
     >>> len(made), bool(.7 < made.kept.mean() < .9)
     (2000, True)
     """
-    if path is None:
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "recording.csv")
-            return record(config, file, sequences=sequences, tokens=tokens, entropy=entropy, threads=threads, progress=progress)
-    file = os.fspath(path)
-    with reporter(progress, "record") as report:
+    with tempfile.TemporaryDirectory() as folder, reporter(progress, "record") as report:
+        file = os.path.join(folder, "recording.csv") if path is None else os.fspath(path)
         _core.record(
             config_text(config),
             file,
@@ -121,4 +117,4 @@ def record(
             integer(threads, "threads", 0, 4096),
             report,
         )
-    return read_recording(file)
+        return read_recording(file)

@@ -21,6 +21,20 @@ class Shown:
         return f"<pre>{escape(str(self))}</pre>"
 
 
+class Tabular(Shown):
+    """A result with rows."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict per row."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """`records` as a DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.records())
+
+
 class Findings(Shown, Mapping[str, Any]):
     """Named values, as the program's --json prints them, also as attributes. str() is the program's text."""
 

@@ -9,22 +9,20 @@ from typing import Any
 
 from ._arrays import number, utf8
 from ._plan import answer_of, option_word
-from ._results import Findings, with_bounds
+from ._results import Findings, Tabular, with_bounds
 
-class LoadPlan(Findings):
+class LoadPlan(Tabular, Findings):
     """The output of `speclab plan load` with --json; a `Findings`."""
 
-    def to_pandas(self) -> Any:
-        """One row per policy and rate."""
-        import pandas
-
+    def records(self) -> list[dict[str, Any]]:
+        """A dict per policy and rate."""
         rows = []
         for policy in self["policies"]:
             same = {name: policy[name] for name in ("capacity", "highest") if name in policy}
             for point in policy["points"]:
                 numbers = {one["name"]: one["simulated"] for one in point["numbers"] if one.get("simulated")}
                 rows.append(with_bounds({"policy": policy["name"]} | same | {name: one for name, one in point.items() if name != "numbers"} | numbers))
-        return pandas.DataFrame(rows)
+        return rows
 
 
 def serve(

@@ -13,7 +13,7 @@ from . import _core
 from ._arrays import MOST_GAMMA, MOST_SEED, integer, number
 from ._interval import Interval
 from ._progress import reporter
-from ._results import Shown
+from ._results import Tabular
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, same_vocab
 
@@ -22,7 +22,7 @@ TRIALS = 64
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation(Shown):
+class Simulation(Tabular):
     """Counts of a simulation, and estimates with intervals from them.
 
     Intervals compare independent trials or, if both models are the same in every context, independent rounds. With fewer
@@ -63,12 +63,9 @@ class Simulation(Shown):
             raise ValueError(f"{name}: unknown for the simulated rounds")
         return found
 
-    def to_pandas(self) -> Any:
-        """One row per estimate: metric, value, low, high."""
-        import pandas
-
-        rows = [(name, at.value, at.low, at.high) for name, at in self.estimates.items() if at is not None]
-        return pandas.DataFrame(rows, columns=["metric", "value", "low", "high"])
+    def records(self) -> list[dict[str, Any]]:
+        """A dict per estimate: metric, value, low, high."""
+        return [{"metric": name, **vars(at)} for name, at in self.estimates.items() if at is not None]
 
     def __str__(self) -> str:
         lines = [f"{name:<24}{at}" for name, at in self.estimates.items() if at is not None]
@@ -138,13 +135,9 @@ def simulate(
     threads = integer(threads, "threads", 0, 4096)
     with reporter(progress, "simulate") as report:
         found = _core.simulate(target_model, draft_model, handle, gamma, seed, trials, length, seen, c, c_hat, confidence, threads, report)
-    found["estimates"] = {name: _interval(at) for name, at in found["estimates"].items()}
-    found["positions"] = [(_interval(both), _interval(given)) for both, given in found["positions"]]
+    found["estimates"] = {name: at and Interval(*at) for name, at in found["estimates"].items()}
+    found["positions"] = [(both and Interval(*both), given and Interval(*given)) for both, given in found["positions"]]
     return Simulation(handle.name, gamma, c, c_hat, confidence, **found)
-
-
-def _interval(found: tuple[float, float, float] | None) -> Interval | None:
-    return None if found is None else Interval(*found)
 
 
 def sample(

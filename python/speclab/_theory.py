@@ -73,13 +73,12 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
     0.6
     """
     p, q, shape = _pair(target, draft, ("target", "draft"), False)
+    out = np.empty(len(p))
     for name, rows in (("target", p), ("draft", q)):
         if np.isnan(rows).any():
             raise ValueError(f"{name}: holds NaN")
         if rows.max() > TOLERANCE:
             raise ValueError(f"{name}: holds {rows.max():g}, above 0; natural logarithms of probabilities are expected")
-    out = np.empty(len(p))
-    for name, rows in (("target", p), ("draft", q)):
         _core.log_overlaps(rows, rows, out)
         if not (np.abs(out - 1) <= TOLERANCE).all():
             wrong = float(out[np.argmax(np.abs(out - 1))])

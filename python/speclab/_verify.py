@@ -78,13 +78,12 @@ def verify(
         draft = np.empty((requests, 0, vocab), target.dtype)
     else:
         draft = floats(draft_probs, "draft_probs", "[B, gamma, V]", (3,))
-    if draft.shape != (requests, gamma, vocab):
-        raise ValueError(f"draft_probs: {list(draft.shape)}; target_probs is {list(target.shape)}, so that {[requests, gamma, vocab]} is expected")
     if draft.dtype != target.dtype:
         target, draft = target.astype(np.float64), draft.astype(np.float64)
     ids = tokens(drafted, "drafted", vocab, "[B, gamma]", (2,), empty=gamma == 0)
-    if ids.shape != (requests, gamma):
-        raise ValueError(f"drafted: {list(ids.shape)}; target_probs is {list(target.shape)}, so that {[requests, gamma]} is expected")
+    for name, array, shape in (("draft_probs", draft, (requests, gamma, vocab)), ("drafted", ids, (requests, gamma))):
+        if array.shape != shape:
+            raise ValueError(f"{name}: {list(array.shape)}; target_probs is {list(target.shape)}, so that {list(shape)} is expected")
     given = _uniforms(uniforms, seed, requests, gamma)
     accepted = np.empty(requests, np.int32)
     following = np.empty(requests, np.int32)

@@ -50,9 +50,10 @@ MEASURED = {
 MEASURED_ALPHA = "0.7"
 # `compare` runs this build at the sizes of the first list, and the older build at those of the second. Chains have few requests, many
 # requests, and rows off 16-byte alignment (V = 50,257 and 151,669), each beside rows as long that are aligned. Trees are verified in one
-# launch and in two.
+# launch and in two. The older build may also be one that differs in the number of blocks for cut-offs alone (BlocksWanted::cutoffs).
 CHAINS = [f"{requests},4,128256" for requests in (1, 4, 32, 256)] + [f"32,4,{vocab}" for vocab in (50257, 50264, 151669, 151672)]
 COMPARED = {"chains": (["--baselines", "fused"], CHAINS, CHAINS),
+            "cut-offs": (["--workload", "cut-offs", "--baselines", "fused"], ["256,4,128256"], ["256,4,128256"]),
             "trees": (["--workload", "trees,chosen-trees"], [f"{requests},26,128256" for requests in (1, 8, 32)], ["32,26,128256"])}
 PROFILED = (1, 32, 256)  # requests
 # A sweep that is cut has measured drafted tokens from the whole range.
@@ -211,8 +212,9 @@ def compare(session):
         for size in sizes:
             for name, program in (("before", before), ("now", now)):
                 if name == "now" or size in older:
-                    session.step(f"compare-{name}-{size.replace(',', '-')}", [program, "bench", "kernels", "--sizes", size, *options, "--out",
-                                                                              session.out / "compare" / name / size.replace(",", "-")], 22)
+                    at = size.replace(",", "-")
+                    session.step(f"compare-{name}-{kind}-{at}", [program, "bench", "kernels", "--sizes", size, *options, "--out",
+                                                                 session.out / "compare" / name / kind / at], 19)
 
 
 def profile(session):

@@ -81,16 +81,17 @@ def sizes(rows):
 
 def compared(folder):
     """Prints the times of an older build, where it ran, beside this one's, and the time that a copy of the bytes takes."""
-    points = [point for file in sorted(folder.glob("bounds/*/result.json")) for point in json.loads(file.read_text())["points"]]
+    points = [(file.parent.name, point) for file in sorted(folder.glob("bounds/*/result.json"))
+              for point in json.loads(file.read_text())["points"]]
     if points:
         print("  method, B, gamma, V, cache: us before, now, ratio; us of a copy of the bytes; MB read; launches")
     wrong = 0
-    for point, method in ((point, method) for point in points for method in point["methods"] if not method.get("left_out")):
+    for steps_of, point, method in ((kind, point, method) for kind, point in points for method in point["methods"] if not method.get("left_out")):
         size = [point[key] for key in ("requests", "gamma", "vocab")]
-        kind = method["method"] + (", chosen" if point["workload"] == "chosen-trees" else "")
+        kind = method["method"] + {"chosen-trees": ", chosen", "cut-offs": ", cut-offs"}.get(point["workload"], "")
         rows = {}
         for name in ("before", "now"):
-            file = folder / "compare" / name / "-".join(map(str, size)) / "result.json"
+            file = folder / "compare" / name / steps_of / "-".join(map(str, size)) / "result.json"
             for row in json.loads(file.read_text()).get("verification", []) if file.is_file() else []:
                 if row["method"] == method["method"] and row.get("workload", "chains") == point["workload"]:
                     rows.setdefault(row["cache"], {})[name] = row

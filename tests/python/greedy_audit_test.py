@@ -133,7 +133,7 @@ def test_faults_as_rare_as_stated_are_found():
 
 
 def test_exact_ties_may_flip_and_repeated_rows_count_once():
-    law = flip_law(None, Noise.of(np.zeros(100)))
+    law = Noise.of(np.zeros(100)).beyond()
     assert law(np.array([0.0, 1e-3])).tolist() == [0.5, 0.0]
     gaps = np.full((2, 8, 8), np.inf)
     gaps[:, :, 0] = [[0, 1, 1, 1] * 2, [1] * 8]

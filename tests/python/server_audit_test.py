@@ -49,8 +49,8 @@ def texts(rows, count, seed, tokens=3, emitted=None):
 
 
 def test_false_alarms(monkeypatch):
-    """Null: both samples have one law, which is that of the rows. The p-values of 200 repetitions, not adjusted, are uniform or larger:
-    their one-sided distance is below 0.186 but for a probability of 1e-6 (Dvoretzky, Kiefer, Wolfowitz and Massart). Planted: texts that
+    """Null: both samples have one law, which is that of the rows. The p-values of 80 repetitions, not adjusted, are uniform or larger:
+    their one-sided distance is below 0.294 but for a probability of 1e-6 (Dvoretzky, Kiefer, Wolfowitz and Massart). Planted: texts that
     come twice."""
     monkeypatch.setattr(_core, "holm", list)
 
@@ -59,13 +59,13 @@ def test_false_alarms(monkeypatch):
         return ((np.arange(len(values)) + 1) / len(values) - values).max()
 
     found = {name: ([], []) for name in (TWO, OWN, OTHER, PLAIN)}
-    for repetition in range(200):
+    for repetition in range(80):
         first, second = texts(TARGET, 200, 2 * repetition), texts(TARGET, 200, 2 * repetition + 1)
         for at, samples in enumerate(([first, second], [2 * first, 2 * second])):
             for one in judged_texts(samples, 3, True, 1e-6, 0.99):
                 found[one["test"]][at].append(one["p"])
     for right, doubled in found.values():
-        assert distance(right) < 0.186 < distance(doubled)
+        assert distance(right) < 0.294 < distance(doubled)
 
 
 @pytest.mark.parametrize("name", [TWO, OTHER])

@@ -92,6 +92,8 @@ try:
     assert "vllm 9.1" in run(*rivals, *(scratch / name for name in wheels), env=with_nvcc)
     assert not (scratch / "rivals/unwanted.py").exists()
     assert vllm_files.load(scratch / "rivals", vllm_files.MODEL_RUNNER)[0].theirs == 1 and "vllm" not in sys.modules
+    said = run(sys.executable, source / "scripts/gpu/vllm_code.py", scratch / "rivals", expect=2)
+    assert "pip install triton" in said or "has no attribute '_compute_local_logits_stats_kernel'" in said, said
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch, expect=2)
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--before", scratch / "older", expect=2)
     executable(scratch / "older/bin/speclab", SPECLAB.replace("result=result.json", "result=older.json"))
@@ -133,8 +135,8 @@ try:
     assert max(limits[name] for name in ("check-kernels", "racecheck", "simulation")) + limits["bench-quick"] <= 570, limits
     # An older build's times, this one's and the bounds: 8 minutes at most.
     assert sum(limit for name, limit in limits.items() if name.startswith(("bounds", "compare"))) <= 480, limits
-    assert ended["bounds-chains"] == 0 and ended["bounds-trees"] == 0, ended
-    assert [sum(name.startswith(f"compare-{build}") for name in ended) for build in ("before", "now")] == [9, 11], ended
+    assert ended["bounds-chains"] == 0 and ended["bounds-trees"] == ended["bounds-cut-offs"] == 0, ended
+    assert [sum(name.startswith(f"compare-{build}") for name in ended) for build in ("before", "now")] == [10, 12], ended
     assert [step["failed"] for name in ("memcheck", "bench-axes") for step in record["steps"] if step["step"] == name] == [
         True, False], record["steps"]
     assert ended["verify-trees"] == 0 and ended["profile-1-source"] == 0 and ended["bench-axes"] == "interrupted", ended
@@ -175,6 +177,7 @@ try:
     assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
     assert "  fused, 32, 4, 50257, flushed: 66.5, 33.2, 0.50; 20.3; 31.4; 2" in said, said
     assert "  tree-sums, 1, 26, 128256, flushed: -, 22.0, -; 13.4;" in said and "  tree, 32, 26, 128256, flushed: 44.0, 44.0, 1.00;" in said, said
+    assert "  fused, cut-offs, 256, 4, 128256, flushed: 66.1, 66.1, 1.00;" in said, said
     assert any(line.startswith("  tree-sums, 8, 26") and line.endswith("; 2") for line in said.splitlines()), said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}

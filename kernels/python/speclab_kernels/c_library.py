@@ -13,6 +13,7 @@ TIES = {"shared": 0, "lowest": 1}
 SIBLINGS = {"without_replacement": 0, "independent": 1}
 TREE_METHODS = {"recursive_rejection": 0, "traversal": 1}
 METHODS = {"token": 0, "lenient": 1, "block": 2}
+OLDEST = 200  # the first SPECLAB_KERNELS_VERSION with all fields below
 RESIDUALS = {"target_minus_draft": 0, "literal": 1, "target": 2}
 
 
@@ -57,7 +58,8 @@ class Batch(ctypes.Structure):
 class TreeBatch(ctypes.Structure):
     """The structure speclab_tree_batch."""
     _fields_ = [("struct_size", c_size_t), ("batch", POINTER(Batch)), ("parents", View), ("siblings", c_int32), ("draft_rows", c_int32),
-                ("draft_row", View), ("path", c_void_p), ("tree_method", c_int32), ("reserved", c_int32)]
+                ("draft_row", View), ("path", c_void_p), ("tree_method", c_int32), ("reserved", c_int32),
+                ("workspace", c_void_p), ("workspace_bytes", c_size_t)]
 
     def __init__(self, batch, **fields):
         super().__init__(struct_size=ctypes.sizeof(TreeBatch), batch=ctypes.pointer(batch), **fields)
@@ -175,6 +177,8 @@ class Library:
         self.c = ctypes.CDLL(str(path))
         self._numbers = None
         self.c.speclab_kernels_version.restype = c_uint32
+        if (version := self.c.speclab_kernels_version()) < OLDEST:
+            raise SpeclabError(f"{path} has version {version} of the interface: {OLDEST} or later is needed")
         for name in ("speclab_last_error", "speclab_device_name"):
             getattr(self.c, name).restype = c_char_p
         self.c.speclab_implementation_name.restype = c_char_p
@@ -182,6 +186,7 @@ class Library:
         self.c.speclab_verify_workspace_bytes.argtypes = [POINTER(Batch), POINTER(c_size_t)]
         self.c.speclab_verify.argtypes = [POINTER(Batch), c_void_p, c_size_t, c_void_p]
         self.c.speclab_verify_on_cpu.argtypes = [POINTER(Batch), c_int32]
+        self.c.speclab_verify_tree_workspace_bytes.argtypes = [POINTER(TreeBatch), POINTER(c_size_t)]
         self.c.speclab_verify_tree.argtypes = [POINTER(TreeBatch), c_void_p]
         self.c.speclab_verify_tree_on_cpu.argtypes = [POINTER(TreeBatch), c_int32]
 
@@ -221,6 +226,11 @@ class Library:
     def on_cpu(self, batch, emulate=False):
         """Calls speclab_verify_on_cpu, which runs the definition, or the kernels in the emulator."""
         self._check(self.c.speclab_verify_on_cpu(ctypes.byref(batch), emulate))
+
+    def tree_workspace_bytes(self, tree):
+        size = c_size_t()
+        self._check(self.c.speclab_verify_tree_workspace_bytes(ctypes.byref(tree), ctypes.byref(size)))
+        return size.value
 
     def launch_tree(self, tree, stream):
         """Calls speclab_verify_tree on a cudaStream_t."""

@@ -38,7 +38,7 @@ def addresses(seed, trials, round=0):
 _workspaces = {}
 
 
-def _workspace(size, device, stream):
+def workspace_of(size, device, stream):
     """Returns scratch that calls on one stream share, since they follow one another. It grows and is never freed. A graph that is being captured
     gets scratch of its own, which lives in the graph's memory."""
     if torch.cuda.is_current_stream_capturing():
@@ -91,7 +91,7 @@ def run(batch, device, emulate=False):
     kernels = library()
 
     def launch(stream):
-        workspace = _workspace(kernels.workspace_bytes(batch), device, stream)
+        workspace = workspace_of(kernels.workspace_bytes(batch), device, stream)
         kernels.launch(batch, workspace.data_ptr(), workspace.numel(), stream)
 
     run_on(device, lambda: kernels.on_cpu(batch, emulate), launch)

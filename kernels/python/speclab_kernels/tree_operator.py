@@ -1,5 +1,5 @@
 """Offers verification of draft trees as an operator of torch: torch.ops.speclab.verify_tree, and `verify_tree`, which calls it. On a GPU of compute
-capability 9.0 or above it makes one launch on the current stream and does not wait; on CPU tensors the program that defines the answer runs.
+capability 9.0 or above it makes one launch on the current stream, for few trees two, and does not wait; on CPU tensors the program that defines the answer runs.
 """
 from typing import NamedTuple, Optional, Tuple
 
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .c_library import SIBLINGS, TIES, TREE_METHODS, SpeclabError, TreeBatch, batch_of, library, view
-from .torch_operator import need_known, need_one_device, option_views, run_on, spread_options, spread_over
+from .torch_operator import need_known, need_one_device, option_views, run_on, spread_options, spread_over, workspace_of
 
 
 class VerifiedTree(NamedTuple):
@@ -46,7 +46,26 @@ def _verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, paren
                      draft_rows=rows, draft_row=view("draft_row", draft_row, (requests, nodes), "torch.int32"), path=path.data_ptr(),
                      tree_method=TREE_METHODS[method])
     kernels = library()
-    run_on(target.device, lambda: kernels.tree_on_cpu(tree, emulate), lambda stream: kernels.launch_tree(tree, stream))
+
+    size = kernels.tree_workspace_bytes(tree)
+
+    def lend(workspace):
+        # With it the library sums the rows of few trees before the walk. The size is 0 for all others.
+        if size > 0:
+            tree.workspace, tree.workspace_bytes = workspace.data_ptr(), size
+
+    def on_cpu():
+        whole = torch.empty(size + 256, dtype=torch.uint8)
+        aligned = whole[-whole.data_ptr() % 256:]
+        lend(aligned)
+        kernels.tree_on_cpu(tree, emulate)
+
+    def launch(stream):
+        workspace = workspace_of(size, target.device, stream)
+        lend(workspace)
+        kernels.launch_tree(tree, stream)
+
+    run_on(target.device, on_cpu, launch)
     return outputs
 
 

@@ -53,9 +53,14 @@ def safetensors(parts):
     return struct.pack("<Q", len(head)) + head + b"".join(data for *_, data in parts)
 
 
+def files(file):
+    """{name: bytes} of a GgufFile as a folder."""
+    parts = [(name, tensor.shape, tensor.astype("<f4").tobytes()) for name, tensor in weights(file).items()]
+    return {"config.json": (json.dumps(settings(file.values), indent=1) + "\n").encode(), "model.safetensors": safetensors(parts)}
+
+
 def write(file, folder):
     """Writes a GgufFile as a folder, which is created."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(settings(file.values), indent=1) + "\n", encoding="utf-8")
-    parts = [(name, tensor.shape, tensor.astype("<f4").tobytes()) for name, tensor in weights(file).items()]
-    (folder / "model.safetensors").write_bytes(safetensors(parts))
+    for name, content in files(file).items():
+        (folder / name).write_bytes(content)

@@ -102,17 +102,8 @@ def style_of() -> dict[str, Any]:
     }
 
 
-@dataclass
-class Layout:
-    """Lengths in inches."""
-
-    width: float
-    height: float  #: used unless the picture has one
-    upright: bool  #: names of an axis stand below it
-    across: int  #: letters below the axes
-
-
-def layout_of(panel: Panel, picture: Picture) -> Layout:
+def layout_of(panel: Panel, picture: Picture) -> tuple[float, float, bool, int]:
+    """Width, and the height unless the picture has one, in inches; whether names of an axis stand below it; letters below the axes."""
     width = (picture.size[0] if picture.size else 85) / INCH
     across = int(0.8 * width / LETTER)
     upright = not panel.categories or sum(len(name) + 2 for name in panel.categories) < across
@@ -126,25 +117,25 @@ def layout_of(panel: Panel, picture: Picture) -> Layout:
         height = 14 + max(1.2 + 3.4 * lines, 3 * lanes) * len(beside)
     if beside:
         across = max(12, int(0.97 * width / LETTER) - min(NAME_LETTERS, max(map(len, beside))))
-    return Layout(width, height / INCH, upright, across)
+    return width, height / INCH, upright, across
 
 
 def figure_of(panel: Panel, picture: Picture) -> Figure:
     """Draws the figure. Intervals are bands around points, or bars where the axis has names. Call it, and save the figure, within
     `style_of`."""
-    layout = layout_of(panel, picture)
-    figure = Figure(figsize=(layout.width, layout.height))
+    width, height, upright, across = layout_of(panel, picture)
+    figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    plane = Plane(figure.subplots(), panel, inks_of(panel, picture), 1.0, layout.upright)
+    plane = Plane(figure.subplots(), panel, inks_of(panel, picture), 1.0, upright)
     plane.draw()
     draw_heat(figure, plane)
-    below = draw_legend(figure, plane, picture.intervals, int(0.97 * layout.width / LETTER))
-    height = picture.size[1] / INCH if picture.size else layout.height + below
+    below = draw_legend(figure, plane, picture.intervals, int(0.97 * width / LETTER))
+    height = picture.size[1] / INCH if picture.size else height + below
     if picture.size and height - below < 15 / INCH:
         left = (height - below) * INCH
         raise Refusal(f"--size {picture.size[0]:g}x{picture.size[1]:g}: {left:.0f} mm are left above the legend; a figure needs 15 mm")
-    figure.set_size_inches(layout.width, height)
-    plane.set_axes(layout.across, int(0.8 * (height - below) / LETTER))
+    figure.set_size_inches(width, height)
+    plane.set_axes(across, int(0.8 * (height - below) / LETTER))
     figure.set_layout_engine("constrained", rect=(0, below / height, 1, 1 - below / height), w_pad=0.03, h_pad=0.03)
     return figure
 

@@ -173,10 +173,9 @@ class Plane:
         """Scales, ticks and names; labels are broken into lines of so many letters."""
         axes, panel = self.axes, self.panel
         first, second = (axes.xaxis, axes.yaxis) if self.upright else (axes.yaxis, axes.xaxis)
-        first_label, second_label = (axes.set_xlabel, axes.set_ylabel) if self.upright else (axes.set_ylabel, axes.set_xlabel)
-        letters = (x_letters, y_letters) if self.upright else (y_letters, x_letters)
-        first_label(broken(panel.x_label, letters[0]))
-        second_label(broken(panel.y_label, letters[1]))
+        below, beside = (panel.x_label, panel.y_label) if self.upright else (panel.y_label, panel.x_label)
+        axes.set_xlabel(broken(below, x_letters))
+        axes.set_ylabel(broken(beside, y_letters))
         if panel.trace:
             self._set_names(first=axes.yaxis, names=[row.label for row in panel.trace])
             axes.spines["left"].set_visible(False)

@@ -10,7 +10,7 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arrays import MOST_SEED, integer, number
-from .._configs import ConfigLike, config_text
+from .._configs import ConfigLike, config_dict, config_text
 from .._errors import ConfigError
 from .._progress import Progress, reporter
 from . import engines_of, file_of, names
@@ -131,22 +131,8 @@ def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, 
     return versions, skipped
 
 
-def pair(config: ConfigLike | None) -> dict[str, Any]:
-    """The config as a dict. ConfigError: it cannot be read."""
-    if isinstance(config, Mapping):
-        return dict(config)
-    file = pathlib.Path(PAIR if config is None else config)
-    try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise ConfigError(f"{file}: {problem}", "", str(file)) from None
-    if not isinstance(read, dict):
-        raise ConfigError(f"{file}: is no object", "", str(file))
-    return read
-
-
 def _read(config: ConfigLike | None) -> tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    document = pair(config)
+    document = config_dict(PAIR if config is None else config)
     rows = dict(tables(document))
     if len(rows["target"]) != len(rows["draft"]):
         raise ConfigError(f"/models/draft/rows: {len(rows['draft'])} tokens, and target {len(rows['target'])}", "/models/draft/rows")
@@ -192,7 +178,6 @@ def _unit(
     result: dict[str, Any] = {"fingerprint": fingerprint, "engine": file_of(name).stem, "title": engine.title, "version": version_text,
                               "date": datetime.date.today().isoformat(), "way": unit.way, "setting": unit.setting.label, "gamma": unit.setting.gamma,
                               "sequences": number_of, "seed": plan.seed, "detectable_tv": detectable, "failed": None}
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         first, late = _decoded(plan, name, engine, unit, number_of, report)
     except EngineError as problem:
@@ -271,7 +256,7 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
     out["tokens_per_step"] = None if interval is None else [interval.value, interval.low, interval.high]
     if unit.setting.request:
         return out | {"possible": {}}
-    way = engine.way(unit.way)
+    way = next(way for way in engine.ways if way.name == unit.way)
     if not way.lookup:
         target, _ = plan.rows(unit.setting)
         draft = filtered(plan.draft, **{name: value for name, value in unit.setting.options.items() if name in way.draft_options})

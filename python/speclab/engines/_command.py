@@ -9,15 +9,17 @@ import subprocess
 import sys
 from typing import Any
 
+from .._configs import config_dict
 from .._results import Findings
 from . import names
-from ._audit import audit, pair
+from ._audit import PAIR, audit
 from ._greedy_audit import GreedyAudit, audit_greedy
 from ._pairs import audit_pair
 from ._process import ALONE, EngineError
 from ._results import Audit
 from ._server import KINDS
 from ._server_audit import audit_server
+from ._table_models import write_models, write_whole
 
 EXIT = "exit code: 0 all equal; 1 some different or failed; 2 bad arguments, no engine, or a server that cannot be audited; 130 interrupted"
 #: Options that --url takes beside its own group.
@@ -93,9 +95,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def write(folder: str, name: str, found: Findings) -> None:
-    out = pathlib.Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"{name}.json").write_text(json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(pathlib.Path(folder, f"{name}.json"), lambda file: file.write((json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n").encode()))
 
 
 def on_server(given: argparse.Namespace, own: set[str]) -> int:
@@ -138,9 +138,7 @@ def _run(given: argparse.Namespace) -> int:
         calls = [[sys.executable, "-P", "-B", str(ALONE), "install", name, str(pathlib.Path(given.environments, name))] for name in given.install]
         return max(subprocess.run(call, check=False).returncode for call in calls)
     if given.models:
-        from ._table_models import write_models
-
-        write_models(pair(given.config), pathlib.Path(given.models))
+        write_models(config_dict(given.config or PAIR), pathlib.Path(given.models))
         return 0
     if given.pair:
         return on_pair(given)

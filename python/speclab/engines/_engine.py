@@ -93,9 +93,3 @@ class Engine:
     ends: bool = False  #: whether the adapter supports Settings.ends
     folders: bool = False  #: whether it reads target/ and draft/ instead of the GGUF files
     first_by_prompt: bool = True  #: whether the run that reads the prompt emits a token, without drafted ones
-
-    def way(self, name: str) -> Way:
-        for way in self.ways:
-            if way.name == name:
-                return way
-        raise Refused(f"{self.title} has no way {name!r} to speculate; it has {', '.join(way.name for way in self.ways)}")

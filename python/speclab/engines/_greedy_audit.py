@@ -17,13 +17,12 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arrays import MOST_SEED, integer, number
-from .._configs import ConfigLike
+from .._configs import ConfigLike, config_dict
 from .._errors import ConfigError
 from .._gguf.llama_numpy import Llama
 from .._progress import Progress, reporter
-from .._results import Findings
+from .._results import Findings, Tabular
 from . import engines_of, file_of
-from ._audit import pair
 from ._engine import Engine, Settings
 from ._pairs import _models, _prompt
 from ._process import Asked, EngineError, Part, decode, python_of, version
@@ -40,7 +39,7 @@ TOGETHER = 8  #: texts decoded at once in batch settings
 Tokens = npt.NDArray[np.int32]
 
 
-class GreedyAudit(Findings):
+class GreedyAudit(Tabular, Findings):
     """`rows`: a dict for each engine, way of speculating and setting. It has the `verdict`: "same text", "near ties", "more than
     rounding", "failed"; for plain decoding compared with exact rows "likeliest tokens", "near ties", "more than rounding". Also
     the number of texts that differ (`differ`), the number that rounding is expected to change (`least` to `most`; 95%: `low` to
@@ -56,11 +55,9 @@ class GreedyAudit(Findings):
         """Rows that the engine could not run."""
         return [row for row in self["rows"] if row["verdict"] == "failed"]
 
-    def to_pandas(self) -> Any:
-        """One row per entry of `rows`."""
-        import pandas
-
-        return pandas.DataFrame([{key: value for key, value in row.items() if key != "differences"} for row in self["rows"]])
+    def records(self) -> list[dict[str, Any]]:
+        """`rows` without `differences`."""
+        return [{key: value for key, value in row.items() if key != "differences"} for row in self["rows"]]
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,7 @@ def audit_greedy(
     texts, tokens = integer(texts, "texts", 1, 10**5), integer(tokens, "tokens", 2, 10**4)
     seed, level = integer(seed, "seed", 0, MOST_SEED), number(level, "level", 0, 1, open_ends=True)
     power = number(power, "power", level, 1, open_ends=True)
-    document = pair(config)
+    document = config_dict(config)
     prompt = _prompt(document)
     pythons = {name: python_of(name, pathlib.Path(environments)) for name in known}
     versions = {name: version(name, pythons[name]) for name in known}
@@ -252,14 +249,12 @@ class _Audited:
 
     def _beside_plain(self, plain: Part, other: Part, exact: TextRows, along: TextRows, own: Noise, most: Noise) -> Any:
         """First differences from plain texts, with their gaps in rows of the plain texts."""
-        found, before = [], np.zeros(plain.tokens.shape, bool)
-        for text, (one, two) in enumerate(zip(plain.tokens, other.tokens)):
-            differ = np.flatnonzero(one != two)
-            at = int(differ[0]) if len(differ) else len(one)
-            before[text, :at] = True
-            if at < len(one):
-                gap = abs(float(exact.below[text, at] - along.below[text, at]))
-                found.append({"text": text, "position": at + 1, "gap": gap, "plain": int(one[at]), "emitted": int(two[at])})
+        found = []
+        before = np.logical_and.accumulate(plain.tokens == other.tokens, axis=1)
+        for text in map(int, np.flatnonzero(~before[:, -1])):
+            at = int(before[text].sum())
+            gap = abs(float(exact.below[text, at] - along.below[text, at]))
+            found.append({"text": text, "position": at + 1, "gap": gap, "plain": int(plain.tokens[text, at]), "emitted": int(other.tokens[text, at])})
         between = deviations(np.where(before, plain.logp, np.nan), other.logp, exact.moves)
         # A fault moves rows, too, so the assumed distance between rows is at most that of two roundings.
         measured = len(between) >= FEWEST and bool((noise := Noise.of(between)).rms <= most.rms)

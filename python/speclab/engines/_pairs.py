@@ -14,31 +14,28 @@ from typing import Any, Union
 import numpy as np
 
 from .._arrays import MOST_SEED, integer, number
-from .._configs import ConfigLike, run
+from .._configs import ConfigLike, config_dict, run
 from .._errors import ConfigError
 from .._gguf import hf_folder
 from .._gguf.gguf_file import GgufFile
 from .._progress import Progress, reporter
-from .._results import Findings, with_bounds
+from .._results import Findings, Tabular, with_bounds
 from . import engines_of, file_of
 from ._acceptance import RULES, SCHEMES, expected_steps, filtered, measured
-from ._audit import pair
 from ._engine import Engine, Settings, Way
 from ._process import Asked, EngineError, decode, python_of, version
 from ._results import markdown
 from ._table_models import tables, write_models
 
 
-class PairAudit(Findings):
+class PairAudit(Tabular, Findings):
     """`rows`: for each engine, way of speculating and temperature the tokens per target step, `measured` and `possible` by each
     scheme, with 95% intervals; `left`: block verification's minus the measured ones; `like`: the schemes in the measured interval."""
 
-    def to_pandas(self) -> Any:
-        """One row per entry of `rows`."""
-        import pandas
-
-        return pandas.DataFrame([with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]),
-                                              **row["possible"]}) for row in self["rows"]])
+    def records(self) -> list[dict[str, Any]]:
+        """A dict per entry of `rows`, with each interval as three columns."""
+        return [with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]), **row["possible"]})
+                for row in self["rows"]]
 
 
 def audit_pair(
@@ -78,7 +75,7 @@ def audit_pair(
     temperatures = [number(one, "temperature", 0, 100, open_ends=True) for one in ([temperature] if isinstance(temperature, (int, float)) else temperature)]
     gamma, sequences, tokens = integer(gamma, "gamma", 1, 64), integer(sequences, "sequences", 2, 10**6), integer(tokens, "tokens", 2, 10**5)
     seed = integer(seed, "seed", 0, MOST_SEED)
-    document = pair(config)
+    document = config_dict(config)
     prompt = _prompt(document)
     pythons = {name: python_of(name, pathlib.Path(environments)) for name in known}
     versions = {name: version(name, pythons[name]) for name in known}

@@ -157,7 +157,7 @@ def _read(
     for sequences, length in parts:
         tokens = np.empty((sequences, length), np.int32)
         logp = np.full((sequences, length), np.nan)
-        groups: list[tuple[int, int, int, int]] = []
+        groups: list[list[int]] = []
         at = 0
         while "part" not in (group := message()):
             for number, ids in enumerate(group["tokens"]):
@@ -175,8 +175,7 @@ def _read(
                     logp[at] = np.array(group["logp"][number], dtype=np.float64)
                 at += 1
                 done += 1
-            counts = [-1 if group[name] is None else int(group[name]) for name in ("drafted", "accepted", "steps")]
-            groups.append((len(group["tokens"]), counts[0], counts[1], counts[2]))
+            groups.append([len(group["tokens"]), *(-1 if group[name] is None else int(group[name]) for name in ("drafted", "accepted", "steps"))])
             if report is not None and time.monotonic() > told + 0.1:
                 told = time.monotonic()
                 report(done)

@@ -13,8 +13,9 @@ from typing import Any, Union
 
 from .. import _core
 from .._interval import Interval
-from .._results import Shown
+from .._results import Tabular, with_bounds
 from ._acceptance import SCHEMES
+from ._table_models import write_whole
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def _law(check: dict[str, Any]) -> str:
     return "none known"
 
 
-class Audit(Shown):
+class Audit(Tabular):
     """The result of `speclab.audit`.
 
     Attributes:
@@ -140,9 +141,7 @@ class Audit(Shown):
         out = []
         for one in self.settings:
             record = {key: value for key, value in vars(one).items() if key not in ("possible", "greedy", "tokens_per_step")}
-            interval = one.tokens_per_step
-            record["tokens_per_step"] = interval and interval.value
-            record["tokens_per_step_low"], record["tokens_per_step_high"] = (interval.low, interval.high) if interval else (None, None)
+            record |= with_bounds({"tokens_per_step": vars(one.tokens_per_step) if one.tokens_per_step else dict.fromkeys(("value", "low", "high"))})
             record |= {f"possible_{name}": one.possible.get(scheme) for name, scheme in zip(("match", "argmax", "token", "block"), SCHEMES)}
             record |= {"left": one.left, "like": ", ".join(one.like), "greedy_different": one.greedy and one.greedy["different"]}
             out.append(record)
@@ -157,12 +156,6 @@ class Audit(Shown):
         writer.writerows(records)
         return out.getvalue()
 
-    def to_pandas(self) -> Any:
-        """`records` as a DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.records())
-
     def to_json(self) -> str:
         """audit.json, which `load` reads."""
         settings = [{**vars(one), "tokens_per_step": one.tokens_per_step and [one.tokens_per_step.value, one.tokens_per_step.low, one.tokens_per_step.high]}
@@ -172,11 +165,8 @@ class Audit(Shown):
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> pathlib.Path:
         """Writes audit.json and audit.csv into a folder."""
         out = pathlib.Path(folder)
-        out.mkdir(parents=True, exist_ok=True)
         for name, text in (("audit.json", self.to_json()), ("audit.csv", self.to_csv())):
-            part = out / f"{name}.part"
-            part.write_text(text, encoding="utf-8")
-            part.replace(out / name)
+            write_whole(out / name, lambda file, text=text: file.write(text.encode()))
         return out
 
     def to_markdown(self) -> str:

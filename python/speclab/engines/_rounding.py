@@ -91,19 +91,14 @@ class Noise:
         """P(deviation > gap), for gaps of at least 0; 1/2 for a gap of 0."""
         scale = np.maximum(SPREAD * self.sizes, LEAST)
         grid = np.concatenate([[0.0], np.geomspace(LEAST / 10, 40 * scale[-1], 1500)])
-        value = np.zeros(len(grid))
-        for one in scale:
-            value += _flip_probabilities(grid, float(one))
-        value /= len(scale)
+        value = np.mean([_flip_probabilities(grid, float(one)) for one in scale], axis=0)
         return lambda gaps: np.interp(gaps, grid, value, right=0.0)
 
 
-def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
+def flip_law(own: Noise, between: Noise) -> Callable[[Floats], Floats]:
     """P(two runs order two tokens differently), as a function of their gap in exact rows. One run deviates from the exact gap by `own`,
-    and the other from the first by `between`. `own` None: the first run has the exact gaps."""
+    and the other from the first by `between`."""
     beyond = between.beyond()
-    if own is None:
-        return beyond
     normal = np.array([NormalDist().inv_cdf((i + 0.5) / 41) for i in range(41)])
     shifts = (np.maximum(SPREAD * own.sizes[::4], LEAST)[:, None] * normal).ravel()
     grid = np.concatenate([[0.0], np.geomspace(LEAST / 10, np.abs(shifts).max() + 40 * max(SPREAD * between.sizes[-1], LEAST), 1500)])

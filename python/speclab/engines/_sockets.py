@@ -23,11 +23,11 @@ def members(group: int) -> list[int]:
     return found
 
 
-def address_of(text: str) -> str:
-    """An address in /proc/net/tcp: words of four bytes, each in the machine's order."""
+def address_of(text: str) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
+    """The host and port of an address in /proc/net/tcp: words of four bytes, each in the machine's order."""
     host, port = text.split(":")
     packed = b"".join(bytes.fromhex(host[at : at + 8])[::-1] for at in range(0, len(host), 8))
-    return f"{ipaddress.ip_address(packed)}:{int(port, 16)}"
+    return ipaddress.ip_address(packed), int(port, 16)
 
 
 def open_to_others(group: int) -> list[str]:
@@ -50,9 +50,8 @@ def open_to_others(group: int) -> list[str]:
         for line in lines:
             fields = line.split()
             if fields[3] == LISTENING and fields[9] in inodes:
-                address = address_of(fields[1])
-                host = ipaddress.ip_address(address.rpartition(":")[0])
+                host, port = address_of(fields[1])
                 mapped = getattr(host, "ipv4_mapped", None)
                 if not (mapped or host).is_loopback:
-                    found.append(address)
+                    found.append(f"{host}:{port}")
     return found

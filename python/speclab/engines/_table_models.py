@@ -8,7 +8,6 @@ only the embedding of the last token, and the row is the output matrix at that t
 
 from __future__ import annotations
 
-import json
 import math
 import pathlib
 import struct
@@ -16,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .._errors import ConfigError
-from .._gguf.hf_folder import safetensors
+from .._gguf import hf_folder
+from .._gguf.gguf_file import GgufFile
 
 NEVER = -1e4  #: logit of an id of probability 0
 EPSILON = 1e-6
@@ -58,8 +58,8 @@ def width_of(rows: Rows) -> int:
     return -(-2 * len(rows) // 32) * 32
 
 
-def tensors(rows: Rows) -> list[tuple[str, str, tuple[int, ...], list[float]]]:
-    """The tensors: name in GGUF, name in safetensors, shape (rows, columns), values."""
+def tensors(rows: Rows) -> list[tuple[str, tuple[int, ...], list[float]]]:
+    """The tensors: name, shape (rows, columns), values."""
     vocabulary, width = len(rows), width_of(rows)
     size = math.sqrt(width / 2)  # two entries of this size have a mean square of 1, so that the norm keeps them
     embedding = [0.0] * (vocabulary * width)
@@ -73,33 +73,13 @@ def tensors(rows: Rows) -> list[tuple[str, str, tuple[int, ...], list[float]]]:
             large = half(logit)
             output[after * width + first : after * width + first + 2] = [large, half(logit - large)]
     square, ones = [0.0] * (width * width), [1.0] * width
-    block = "model.layers.0."
-    parts = [("token_embd", "model.embed_tokens", (vocabulary, width), embedding),
-             ("output_norm", "model.norm", (width,), ones), ("output", "lm_head", (vocabulary, width), output),
-             ("blk.0.attn_norm", block + "input_layernorm", (width,), ones),
-             ("blk.0.ffn_norm", block + "post_attention_layernorm", (width,), ones)]
-    for gguf, other in (("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"), ("attn_v", "self_attn.v_proj"),
-                        ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"),
-                        ("ffn_down", "mlp.down_proj")):
-        parts.append((f"blk.0.{gguf}", block + other, (width, width), square))
-    return [(f"{gguf}.weight", f"{other}.weight", shape, values) for gguf, other, shape, values in parts]
+    block = [(name, (width,), ones) if name.endswith("norm") else (name, (width, width), square) for name in hf_folder.NAMES]
+    return [("token_embd.weight", (vocabulary, width), embedding), ("output_norm.weight", (width,), ones), ("output.weight", (vocabulary, width), output),
+            *((f"blk.0.{name}.weight", shape, values) for name, shape, values in block)]
 
 
 def half(value: float) -> float:
     return struct.unpack("<e", struct.pack("<e", value))[0]
-
-
-def settings(rows: Rows) -> dict[str, Any]:
-    """The values of config.json; GGUF has them under other names."""
-    width = width_of(rows)
-    return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": len(rows), "hidden_size": width,
-            "intermediate_size": width, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
-            "head_dim": width, "max_position_embeddings": CONTEXT, "rms_norm_eps": EPSILON, "rope_theta": 10000.0,
-            "tie_word_embeddings": False, "bos_token_id": 0, "eos_token_id": 0, "hidden_act": "silu", "torch_dtype": "float32"}
-
-
-def vocabulary_of(rows: Rows) -> list[str]:
-    return ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
 
 
 def gguf(rows: Rows) -> bytes:
@@ -115,13 +95,14 @@ def gguf(rows: Rows) -> bytes:
             return text(content)
         return struct.pack({uint32: "<I", int32: "<i", float32: "<f", boolean: "<?"}[kind], content)
 
-    about, tokens = settings(rows), vocabulary_of(rows)
+    width = width_of(rows)
+    tokens = ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
     keys = [("general.architecture", string, "llama"), ("general.name", string, "table"),
-            ("llama.context_length", uint32, about["max_position_embeddings"]),
-            ("llama.embedding_length", uint32, about["hidden_size"]), ("llama.block_count", uint32, 1),
-            ("llama.feed_forward_length", uint32, about["intermediate_size"]), ("llama.attention.head_count", uint32, 1),
-            ("llama.attention.head_count_kv", uint32, 1), ("llama.rope.dimension_count", uint32, about["head_dim"]),
-            ("llama.rope.freq_base", float32, about["rope_theta"]),
+            ("llama.context_length", uint32, CONTEXT),
+            ("llama.embedding_length", uint32, width), ("llama.block_count", uint32, 1),
+            ("llama.feed_forward_length", uint32, width), ("llama.attention.head_count", uint32, 1),
+            ("llama.attention.head_count_kv", uint32, 1), ("llama.rope.dimension_count", uint32, width),
+            ("llama.rope.freq_base", float32, 10000.0),
             ("llama.attention.layer_norm_rms_epsilon", float32, EPSILON), ("llama.vocab_size", uint32, len(tokens)),
             ("general.file_type", uint32, 1), ("tokenizer.ggml.model", string, "gpt2"),
             ("tokenizer.ggml.pre", string, "gpt-2"), ("tokenizer.ggml.tokens", (many, string), tokens),
@@ -129,7 +110,7 @@ def gguf(rows: Rows) -> bytes:
             ("tokenizer.ggml.merges", (many, string), []), ("tokenizer.ggml.bos_token_id", uint32, 0),
             ("tokenizer.ggml.eos_token_id", uint32, 0), ("tokenizer.ggml.add_bos_token", boolean, False)]
     parts = []  # matrices have 16 bits, norms 32
-    for name, _, shape, values in tensors(rows):
+    for name, shape, values in tensors(rows):
         matrix = len(shape) == 2
         data = struct.pack(f"<{len(values)}{'e' if matrix else 'f'}", *values)
         parts.append((name, shape, int(matrix), data))
@@ -149,13 +130,9 @@ def gguf(rows: Rows) -> bytes:
     return head + bytes(-len(head) % 32) + b"".join(padded)
 
 
-def stored(rows: Rows) -> list[tuple[str, tuple[int, ...], bytes]]:
-    """The tensors as `safetensors` takes them."""
-    return [(name, shape, struct.pack(f"<{len(values)}f", *values)) for _, name, shape, values in tensors(rows)]
-
-
 def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
-    """Writes a file completely or not at all. A process that has mapped the old file keeps its contents."""
+    """Writes a file, and its folder, completely or not at all. A process that has mapped the old file keeps its contents."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:
@@ -167,9 +144,7 @@ def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
 
 def write_models(config: Mapping[str, Any], folder: pathlib.Path, ends: bool = False) -> None:
     for side, rows in list(tables(config, ends)):
-        model = folder / side
-        model.mkdir(parents=True, exist_ok=True)
         # An engine of another audit may have mapped the existing weights.
-        for path, content in ((folder / f"{side}.gguf", gguf(rows)), (model / "model.safetensors", safetensors(stored(rows))),
-                              (model / "config.json", (json.dumps(settings(rows), indent=1) + "\n").encode())):
-            write_whole(path, lambda file, content=content: file.write(content))
+        write_whole(folder / f"{side}.gguf", lambda file, content=gguf(rows): file.write(content))
+        for name, content in hf_folder.files(GgufFile(folder / f"{side}.gguf")).items():
+            write_whole(folder / side / name, lambda file, content=content: file.write(content))

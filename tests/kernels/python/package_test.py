@@ -4,6 +4,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+from speclab_kernels import SpeclabError, c_library
+
 SOURCE = Path(__file__).resolve().parents[3]
 PACKAGE = SOURCE / "kernels/python"
 
@@ -19,6 +22,12 @@ def test_another_name_is_no_matter_of_torch():
     code = "import speclab_kernels; speclab_kernels.verfy"
     ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(PACKAGE)}, check=False)
     assert "AttributeError: module 'speclab_kernels' has no attribute 'verfy'" in ran.stderr
+
+
+def test_an_older_library_is_refused(monkeypatch):
+    monkeypatch.setattr(c_library, "OLDEST", 10**6)
+    with pytest.raises(SpeclabError, match=r"libspeclab_kernels.so has version \d+ of the interface: 1000000 or later is needed"):
+        c_library.library.__wrapped__()
 
 
 def test_licence_and_extra():

@@ -3,7 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from speclab_kernels import SpeclabError, verify, verify_tree  # noqa: E402
+from speclab_kernels import SpeclabError, library, verify, verify_tree  # noqa: E402
 
 torch.set_num_threads(1)
 BAND = 1e-5  # single precision's error of the kernel, in units of what refusals leave
@@ -174,6 +174,21 @@ def test_shapes_of_trees_and_rows_of_the_draft():
     shifted = parents.clone()
     shifted[2] = 2
     assert (verify_tree(target, draft, drafted, shifted, uniforms).flags == 32).all()
+
+
+def test_rows_are_summed_first(monkeypatch):
+    """The library is lent a workspace where it wants one, which changes no bit."""
+    target, draft, drafted, parents, uniforms = batch(4)
+    kernels, lent = library(), []
+    run = kernels.tree_on_cpu
+    monkeypatch.setattr(kernels, "tree_on_cpu", lambda tree, emulate: (lent.append((tree.workspace, tree.workspace_bytes)), run(tree, emulate)))
+    for method in ("recursive_rejection", "traversal"):
+        one = verify_tree(target, draft, drafted, parents, uniforms, method=method, emulate=True)
+        with monkeypatch.context() as without:
+            without.setattr(kernels, "tree_workspace_bytes", lambda tree: 0)
+            other = verify_tree(target, draft, drafted, parents, uniforms, method=method, emulate=True)
+        assert all((a == b).all() for a, b in zip(one, other))
+    assert lent[0][0] % 256 == 0 and lent[0][1] > 0 and lent[2][1] > 0 and lent[1] == lent[3] == (None, 0)
 
 
 def test_distribution():
