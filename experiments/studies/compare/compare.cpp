@@ -145,7 +145,7 @@ class Comparison {
     std::optional<Outcome> outcome;  ///< empty if the policy has no meaning for the drafter
   };
   struct Measured {
-    Outcome overlap;        ///< of the text that the target generates
+    Outcome overlap;        ///< acceptance rates in the text that the target generates
     std::vector<Run> runs;  ///< for every gamma, then for every policy
 
     bool partial() const {
@@ -166,7 +166,7 @@ class Comparison {
     const TargetOf target_of = [&](std::size_t sequence) { return task_->target_of(sequence); };
     for_each_index(runs.size() + 1, [&](std::size_t i) {
       if (i == runs.size()) {
-        measured.overlap = measure_first_overlap(set, target_of, *entry_.drafter, control);
+        measured.overlap = measure_first_acceptance(set, target_of, *entry_.drafter, entry_.rule, control);
       } else if (!runs[i].policy.foresees() || entry_.drafter->foretells_runs()) {
         runs[i].outcome =
             decode_sequences(set, target_of, *entry_.drafter, runs[i].policy, entry_.rule, control);
@@ -209,8 +209,9 @@ class Comparison {
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
-    put(Metric::alpha_overlap,
-        value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
+    if (entry_.rule->has_acceptance_rate())
+      put(Metric::alpha_overlap,
+          value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
     const GammaResult& fastest = own.gammas[best];
     put(Metric::alpha_examined, fastest.alpha_examined);
     put(Metric::alpha_drafted, fastest.alpha_drafted);

@@ -119,7 +119,7 @@ Table drafters_table(const Result& result, const std::string& id) {
        metric_label(Metric::tokens_per_target_step), metric_label(Metric::alpha_overlap),
        metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
       {},
-      "All columns but α (contexts) and \"proposes\" are at the fastest fixed γ. α (contexts): the rule's acceptance rate (for token verification, the overlap of target and draft), averaged over text that the target generates; 0 where the drafter proposes nothing. \"proposes\": the share of contexts in which it proposes something. Standard decoding has speedup 1."};
+      "All columns but α (contexts) and \"proposes\" are at the fastest fixed γ. α (contexts): the rule's acceptance rate (for token verification, the overlap of target and draft), averaged over text that the target generates; 0 where the drafter proposes nothing, – if the rule has no such rate (block verification). \"proposes\": the share of contexts in which it proposes something. Standard decoding has speedup 1."};
   for (const CellResult& cell : result.cells) {
     if (!cell.own || !own<CompareResult>(cell).ran()) {
       table.rows.push_back(empty_row(cell, table.columns.size()));

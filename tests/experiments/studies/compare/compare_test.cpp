@@ -113,6 +113,23 @@ TEST_CASE("a draft that is the target: all is accepted, and the speedup is Theor
   CHECK(comparison.gammas[0].speedup->estimate == doctest::Approx(2 / 1.1));
 }
 
+TEST_CASE("alpha in contexts is the rate of the drafter's own rule, and none where the rule has none") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["rule"] = {{"kind", "fault-accept-all"}};
+  config["compare"]["drafters"] = parse_json(R"([
+      {"kind": "model", "name": "all", "model": {"kind": "unigram"}},
+      {"kind": "model", "name": "token", "model": {"kind": "unigram"}, "rule": {"kind": "token"}},
+      {"kind": "model", "name": "block", "model": {"kind": "unigram"}, "rule": {"kind": "block"}}])");
+  const Result result = run(config);
+  CHECK(value(cell_of(result, "model: all"), Metric::alpha_overlap) == doctest::Approx(1));
+  CHECK(value(cell_of(result, "model: token"), Metric::alpha_overlap) < 0.9);
+  const CellResult& block = cell_of(result, "model: block");
+  CHECK(find(block.simulated, Metric::alpha_overlap) == nullptr);
+  CHECK(own<CompareResult>(block).proposes->estimate == 1);
+  CHECK(tables_of(result, {}, "id").front().rows[2][5].text == "–");
+}
+
 TEST_CASE("a policy that is the best fixed gamma gains nothing on it; the upper bound is never slower") {
   const TempFile text(made_documents());
   const Result result = run(config_on(text));
