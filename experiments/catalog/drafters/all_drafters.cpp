@@ -184,7 +184,7 @@ DrafterKind hierarchical_drafter() {
           throw ConfigError(
               sampling_path(own.middle),
               "penalties, \"min_tokens\" and \"grammar\" do not go with a middle model; give it "
-              "\"sampling\": {{}}, or draft by \"model\" or \"grammar\"");
+              "\"sampling\": {}, or draft by \"model\" or \"grammar\"");
         }
         DrafterRequest below = request;
         ++below.level;

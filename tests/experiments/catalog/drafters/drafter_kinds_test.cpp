@@ -115,7 +115,9 @@ TEST_CASE(
   CHECK(task.make(R"({"kind": "grammar"})").drafter->foretells_runs());
   CHECK(!task.make(both).drafter->foretells_runs());
   CHECK(task.make(R"({"kind": "model", "model": {"kind": "uniform"}})").drafter->foretells_runs());
-  CHECK(config_error_of([&] { task.make(nested(1)); }).starts_with("/sampling: penalties, \"min_tokens\""));
+  const std::string middle = config_error_of([&] { task.make(nested(1)); });
+  CHECK(middle.starts_with("/sampling: penalties, \"min_tokens\""));
+  CHECK(middle.find("give it \"sampling\": {}, or") != std::string::npos);
   task.sampling.grammar = {{.next = {{99, 0}}}};
   CHECK(config_error_of([&] { task.make(both); }).starts_with("/sampling/grammar/0/99: 99 is outside"));
 }
