@@ -37,6 +37,8 @@ class AnyDrafter {
   std::int32_t runs(std::int32_t drafted) const { return held_->runs(drafted); }
   /// Returns whether `runs` knows the runs of a round; those of hierarchies are known only afterwards.
   bool foretells_runs() const { return held_->foretells_runs(); }
+  /// Returns the largest counts of a round whose policy drafts no further token after `most`.
+  Drafted largest(std::int32_t most) const { return held_->largest(most); }
 
   /// Extends the context, with the simulator's random source or that of a round within a round.
   template <class Random>
@@ -60,6 +62,7 @@ class AnyDrafter {
                         std::vector<double>& storage) const = 0;
     virtual std::int32_t runs(std::int32_t drafted) const = 0;
     virtual bool foretells_runs() const = 0;
+    virtual Drafted largest(std::int32_t most) const = 0;
     virtual void extend(Memory& memory, std::vector<Token>& context, Outer& random,
                         RoundScratch<double>& scratch, Drafted& done) const = 0;
     virtual void extend(Memory& memory, std::vector<Token>& context, Inner& random,
@@ -84,6 +87,10 @@ class AnyDrafter {
     bool foretells_runs() const override {
       if constexpr (requires { drafter.foretells_runs(); }) return drafter.foretells_runs();
       return !ExtendingDrafter<Drafter, double, Outer>;
+    }
+    Drafted largest(std::int32_t most) const override {
+      if constexpr (requires { drafter.largest(most); }) return drafter.largest(most);
+      return {most, drafter.runs(most)};
     }
     void extend(Memory& memory, std::vector<Token>& context, Outer& random, RoundScratch<double>& scratch,
                 Drafted& done) const override {

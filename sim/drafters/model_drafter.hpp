@@ -59,6 +59,7 @@ class ModelDrafter {
   /// Returns whether the number of drafted tokens determines the runs.
   bool foretells_runs() const { return !model_ || grammar_.empty(); }
   std::int32_t runs(std::int32_t drafted) const { return model_ && grammar_.empty() ? drafted : 0; }
+  Drafted largest(std::int32_t most) const { return {most, model_ ? most : 0}; }
 
   /// Drafts one token, and counts a run if it was not forced.
   template <class Random>

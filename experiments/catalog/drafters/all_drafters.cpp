@@ -163,7 +163,7 @@ DrafterKind hierarchical_drafter() {
   };
   return kind_entry<DrafterKind, P>(
       "hierarchical",
-      "A middle model that is itself decoded speculatively. A run is a run of the middle model.",
+      "A middle model that is itself decoded speculatively. A run is a run of the middle model; all its tokens are drafted, even beyond γ.",
       {required(field("middle", &P::middle, kind_of(model_family()), "The middle model.")),
        required(field("inner", &P::inner, kind_of(drafter_family()), "Drafter for the middle model.")),
        integer_field("gamma", &P::gamma, 1, max_tokens_drafted,

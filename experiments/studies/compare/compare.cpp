@@ -98,19 +98,20 @@ std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std:
                                 LargestDenominators{most / support.low, most / support.high});
 }
 
-/// Computes the numbers of rounds with at most `most` drafted tokens.
+/// Computes the numbers of rounds whose policy ends drafting at `most` tokens.
 ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
                         std::int32_t most, double confidence, Independence independence) {
+  const double longest = entry.drafter->largest(most).count;
   // The speedup among these metrics assumes a single cost and is not used.
-  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
-                                                       {EqualLength::tokens, static_cast<double>(most)});
+  const ByMetric<Interval> metrics =
+      simulated_metrics(outcome.batches, {}, confidence, independence, {EqualLength::tokens, longest});
   return {
       .alpha_examined = value_of(metrics, Metric::alpha_examined),
       .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
       .drafted_per_round =
           known_bounds(bounded_ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
                                               each(outcome, [](const Tally& t) { return real(t.rounds); }),
-                                              {0, static_cast<double>(most)}, confidence),
+                                              {0, longest}, confidence),
                        independence),
       .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
       .speedup = known_bounds(

@@ -91,8 +91,7 @@ Model BenchmarkTask::target_of(std::size_t sequence) const {
 }
 
 double BenchmarkEntry::round_time(std::int32_t drafted) const {
-  const std::int32_t runs = drafter->foretells_runs() ? drafter->runs(drafted) : drafted;
-  return 1 + verify * drafted + costs.front() * runs;
+  return 1 + verify * drafted + costs.front() * drafter->largest(drafted).runs;
 }
 
 double BenchmarkEntry::time(const Tally& tally) const {
@@ -105,12 +104,12 @@ double BenchmarkEntry::time(const Tally& tally) const {
 }
 
 Support BenchmarkEntry::possible_speedups(std::int32_t most) const {
-  Support speeds{1, drafter->foretells_runs() ? 1.0 : 1.0 + most};
-  for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
-    const double round = round_time(drafted);
-    speeds.low = std::min(speeds.low, 1 / round);
-    speeds.high = std::max(speeds.high, (1 + drafted) / round);
-  }
+  const Drafted largest = drafter->largest(most);
+  Tally slowest;
+  slowest.add_round({.drafted = largest.count, .draft_runs = largest.runs, .inner_runs = largest.inner_runs});
+  Support speeds{1 / time(slowest), drafter->foretells_runs() ? 1.0 : 1.0 + largest.count};
+  for (std::int32_t drafted = 0; drafted <= most; ++drafted)
+    speeds.high = std::max(speeds.high, (1 + drafted) / round_time(drafted));
   return speeds;
 }
 

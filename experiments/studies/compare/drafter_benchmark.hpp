@@ -40,8 +40,8 @@ struct BenchmarkEntry : MadeDrafter {
   double round_time(std::int32_t drafted) const;
   /// Returns the time of a tally's rounds, in target runs.
   double time(const Tally& tally) const;
-  /// Returns the range of speeds of rounds with at most `most` drafted tokens: the slowest accept nothing,
-  /// the fastest everything.
+  /// Returns the range of speeds of rounds whose policy ends drafting at `most` tokens: the slowest accept
+  /// nothing, the fastest everything.
   Support possible_speedups(std::int32_t most) const;
 };
 

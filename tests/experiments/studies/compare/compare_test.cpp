@@ -130,6 +130,38 @@ TEST_CASE("alpha in contexts is the rate of the drafter's own rule, and none whe
   CHECK(tables_of(result, {}, "id").front().rows[2][5].text == "–");
 }
 
+TEST_CASE("a hierarchy's intervals reach beyond gamma: its middle model drafts all tokens of a run") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["only_tasks"] = Json::array({"model"});
+  config["compare"]["gammas"] = {1, 2, 5};
+  config["compare"]["policies"] = Json::array();
+  for (const double slow : {0.0, 3.0}) {
+    config["compare"]["drafters"] = parse_json(R"([
+        {"kind": "hierarchical", "name": "itself", "middle": {"kind": "ngram", "order": 3}, "c": 0.1,
+         "inner": {"kind": "model", "model": {"kind": "ngram", "order": 3}}, "gamma": 3},
+        {"kind": "hierarchical", "name": "bigram", "middle": {"kind": "ngram", "order": 3}, "c": 0.1,
+         "inner": {"kind": "model", "model": {"kind": "bigram"}}, "gamma": 3}])");
+    for (Json& drafter : config["compare"]["drafters"]) drafter["inner"]["c"] = slow;
+    const Result result = run(config);
+    // Everything is accepted: 4 tokens for each run of the middle model, and 3 runs below it.
+    const auto& itself = own<CompareResult>(cell_of(result, "model: itself"));
+    for (const std::size_t i : {0, 1, 2}) {
+      const int runs = i < 2 ? 1 : 2;
+      CHECK(itself.gammas[i].drafted_per_round->estimate == 4 * runs);
+      CHECK(itself.gammas[i].speedup->estimate ==
+            doctest::Approx((1 + 4 * runs) / (1 + runs * (0.1 + 3 * slow))));
+    }
+    for (const GammaResult& one : own<CompareResult>(cell_of(result, "model: bigram")).gammas) {
+      CHECK(one.drafted_per_round->estimate > one.gamma);
+      for (const auto& number : {one.drafted_per_round, one.tokens_per_target_step, one.speedup}) {
+        CHECK(number->low < number->estimate);
+        CHECK(number->high > number->estimate);
+      }
+    }
+  }
+}
+
 TEST_CASE("a policy that is the best fixed gamma gains nothing on it; the upper bound is never slower") {
   const TempFile text(made_documents());
   const Result result = run(config_on(text));
