@@ -34,8 +34,6 @@ class HierarchicalDrafter {
   HierarchicalDrafter(Middle middle, Inner inner, std::int32_t gamma)
       : middle_(std::move(middle)), inner_(std::move(inner)), policy_(gamma) {}
 
-  std::int32_t vocab() const { return middle_.vocab(); }
-
   void read(Memory& memory, std::span<const Token> context) const { inner_.read(memory.settled, context); }
 
   BasicRow<Real> propose(Memory&, std::span<const Token> context, std::int32_t,

@@ -80,7 +80,6 @@ class OneTokenDrafter {
   struct Memory {};
   OneTokenDrafter(std::int32_t vocab, std::uint64_t token)
       : rows_(vocab), token_(static_cast<Token>(token % static_cast<std::uint64_t>(vocab))) {}
-  std::int32_t vocab() const { return rows_.vocab(); }
   void read(Memory&, std::span<const Token>) const {}
   Row propose(Memory&, std::span<const Token>, std::int32_t, std::vector<double>&) const {
     return rows_[token_];

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "sim/error.hpp"
 #include "sim/models/request_model.hpp"
 
 namespace speclab {
@@ -310,11 +310,7 @@ Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_
         "penalties, \"min_tokens\" and \"grammar\" need the number of prompt tokens, which is not known here; leave them "
         "out, or give \"simulation.prompt\" as token ids");
   }
-  try {
-    return requested(std::move(model), law, prompt.value_or(0));
-  } catch (const ModelError& error) {
-    throw ConfigError(path, error.what());
-  }
+  return at_path(path, [&] { return requested(std::move(model), law, prompt.value_or(0)); });
 }
 
 }  // namespace speclab

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"
-#include "sim/error.hpp"
 #include "sim/models/request_model.hpp"
 #include "sim/text/documents.hpp"
 #include "sim/text/text_target.hpp"
@@ -30,12 +30,8 @@ std::optional<std::size_t> prompt_end(const std::vector<Token>& document, std::o
 std::optional<Token> prompt_until(const TaskConfig& task, const std::string& path, const CorpusText& text) {
   const std::string& word = task.prompt_until;
   if (word.empty()) return text.separator;
-  std::vector<Token> tokens;
-  try {
-    tokens = text.vocabulary.tokens(word);
-  } catch (const ModelError& error) {
-    throw ConfigError(path + "/prompt_until", error.what());
-  }
+  const std::vector<Token> tokens =
+      at_path(path + "/prompt_until", [&] { return text.vocabulary.tokens(word); });
   if (tokens.size() != 1) {
     throw ConfigError(path + "/prompt_until", "\"{}\" is {} tokens; give a single one", word, tokens.size());
   }
