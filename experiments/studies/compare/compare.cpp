@@ -313,6 +313,10 @@ const Experiment& compare_experiment() {
       .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
       .sections = {"compare"},
       .check = check_comparison,
+      .reads = {"sampling", "rule"},
+      .instead =
+          "give \"gammas\" to \"compare\", \"c\" to a drafter, and \"corpus\", \"target\", \"sequences\" and "
+          "\"tokens\" to a task",
       .prepare = prepare_comparison,
       .split = by_task_and_drafter,
       // alpha four times, tokens and speedup; then speedup and gain for each policy

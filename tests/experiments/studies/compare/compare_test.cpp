@@ -380,3 +380,34 @@ TEST_CASE("forced tokens: all accepted, without runs, and 1 / (1 - f) tokens a s
   CHECK(own<CompareResult>(cell_of(result, "text: grammar")).unsupported_reason ==
         "needs a target whose sampling has a grammar");
 }
+TEST_CASE("what compare does not read is refused with a way out, and stands in no result") {
+  const TempFile text(made_documents());
+  const Json config = config_on(text);
+  const auto refused = [&](const std::string& path, const Json& value) {
+    Json changed = config;
+    changed[Json::json_pointer(path)] = value;
+    return config_error_of([&] { read_config(changed); });
+  };
+  const std::string gamma = refused("/gamma", 3);
+  CHECK(gamma.starts_with("/gamma: compare does not read \"gamma\"; leave it out, and give \"gammas\" to"));
+  const std::vector<std::pair<const char*, Json>> unread{
+      {"/cost/c", 0.5},          {"/engine", "plain"},     {"/alpha", 0.5},
+      {"/simulation/trials", 8}, {"/search/max_gamma", 3}, {"/metrics", Json::array({"speedup"})}};
+  for (const auto& [path, value] : unread)
+    CHECK(refused(path, value).find(": compare does not read \"") != std::string::npos);
+  CHECK(refused("/corpus", config["compare"]["tasks"][0]["corpus"]).starts_with("/corpus: compare does not"));
+  CHECK(refused("/sweep", {{"/gamma", {1, 2}}}).starts_with("/sweep//gamma: compare does not read"));
+  CHECK(refused("/cases", Json::array({{{"set", {{"/cost/c", 1}}}}})).starts_with("/cases/0/set: compare"));
+  CHECK_NOTHROW(read_config(config));
+  const Result result = run(config);
+  const std::string rows = csv_of(result, {});
+  const std::string header = rows.substr(0, rows.find('\n'));
+  CHECK(header.find(",seed,") != std::string::npos);
+  for (const char* column : {",gamma,", ",cost_c,", ",cost_c_hat,"})
+    CHECK(header.find(column) == std::string::npos);
+  const Json written = result_json(result).at("config");
+  CHECK(!written.contains("gamma"));
+  CHECK(!written.contains("simulation"));
+  CHECK(written.contains("rule"));
+}
+
