@@ -200,6 +200,7 @@ class Comparison {
     for (const Speeds& one : by_gamma) all_gammas.push_back(one.batches());
     own.best_gamma = section_.gammas[best];
     own.sequences = sequences;
+    own.lossy_rule = entry_.lossy_rule;
 
     const Outcome& overlaps = measured.overlap;
     own.proposes = known_bounds(
@@ -312,11 +313,11 @@ const Experiment& compare_experiment() {
       .name = "compare",
       .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
       .sections = {"compare"},
-      .check = check_comparison,
       .reads = {"sampling", "rule"},
       .instead =
           "give \"gammas\" to \"compare\", \"c\" to a drafter, and \"corpus\", \"target\", \"sequences\" and "
           "\"tokens\" to a task",
+      .check = check_comparison,
       .prepare = prepare_comparison,
       .split = by_task_and_drafter,
       // alpha four times, tokens and speedup; then speedup and gain for each policy

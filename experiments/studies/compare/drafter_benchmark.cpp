@@ -69,11 +69,12 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
         {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
          static_cast<std::uint32_t>(tokens)});
   }
-  if (task.documents.size() < 2) {
-    throw ConfigError(path,
-                      "{} of {} held-out documents suit the prompt; at least 2 must: "
-                      "shorten the prompt, or hold out more",
-                      task.documents.size(), text->held_out.size());
+  if (const std::size_t found = task.documents.size(); found < wanted) {
+    throw ConfigError(path + "/sequences",
+                      "{} of {} held-out documents suit the prompt, too few for {} sequences: {}shorten the "
+                      "prompt, or hold out more by a smaller \"hold_out\"",
+                      found, text->held_out.size(), wanted,
+                      found < 2 ? "" : fmt::format("ask for at most {}, ", found));
   }
   return task;
 }
@@ -121,6 +122,9 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                           const std::string& task_path, const BenchmarkTask& task, const Config& config,
                           ModelFactory& factory) {
   const RuleConfig& rule = drafter.rule ? *drafter.rule : config.rule;
+  // A text as the target is greedy.
+  const double temperature =
+      task_config.target ? sampling_of(*task_config.target, config.sampling).temperature : 0;
   return {make_drafter(drafter, {.factory = factory,
                                  .corpus = task_config.corpus,
                                  .corpus_path = task_path + "/corpus",
@@ -129,7 +133,8 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                                  .target = task.target ? &task.target->model : nullptr,
                                  .seed = config.seed,
                                  .grammar = task.target ? task.target->remembered.grammar : Grammar{}}),
-          config.section<CompareSection>().verify, make_rule(rule, 1).sampled};
+          config.section<CompareSection>().verify, make_rule(rule, 1).sampled,
+          expected_lossless(rule, temperature) ? "" : rule.name()};
 }
 
 }  // namespace speclab

@@ -34,6 +34,7 @@ struct BenchmarkTask {
 struct BenchmarkEntry : MadeDrafter {
   double verify;  ///< extra time of a target run per verified token, in target runs
   AnyRule rule;
+  std::string lossy_rule;  ///< its name if it is not lossless for the target, else empty
 
   /// Returns the time of a round with `drafted` drafted tokens, in target runs. Counts one run per token for
   /// drafters whose number of runs is known only afterwards.
@@ -45,7 +46,7 @@ struct BenchmarkEntry : MadeDrafter {
   Support possible_speedups(std::int32_t most) const;
 };
 
-/// Returns the config's task at `path`, shared among callers. Throws ConfigError if no document is suitable.
+/// Returns the config's task at `path`, shared among callers. Throws ConfigError if too few documents suit.
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs);
 

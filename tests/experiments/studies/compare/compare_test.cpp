@@ -225,6 +225,71 @@ TEST_CASE("a difference that was the same in all sequences is no verdict: its er
   CHECK(marked("bigram") == (differing->judges() && differing->high < 0));
 }
 
+TEST_CASE("the headline: ties, what intervals do not tell apart, plain decoding, policies, lossy rules") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["only_tasks"] = Json::array({"model"});
+  config["compare"]["policies"] = Json::array();
+  const auto with = [&](const std::string& drafters) {
+    config["compare"]["drafters"] = parse_json(drafters);
+    const Result result = run(config);
+    const std::string found = presentation_of(result.shown()).headline(result, {});
+    // A stored result gives the same sentence.
+    const Result stored = read_result(result_json(result));
+    CHECK(presentation_of(stored.shown()).headline(stored, {}) == found);
+    return found;
+  };
+  const auto has = [](const std::string& all, const std::string& part) {
+    INFO(all);
+    CHECK(all.find(part) != std::string::npos);
+  };
+  const std::string itself = R"({"kind": "model", "model": {"kind": "ngram", "order": 3}, )";
+  const std::string bigram = R"({"kind": "model", "model": {"kind": "bigram"}, )";
+  has(with("[" + itself + R"("name": "A", "c": 0.1}, )" + itself + R"("name": "B", "c": 0.1}])"),
+      "Fastest on model: A at γ = 4, speedup 3.6 +0.0 −2.4, not distinguishable from B at γ = 4 (3.6 +0.0 −2.4).");
+  CHECK(with("[" + itself + R"("name": "A", "c": 0.1}, )" + bigram + R"("name": "B", "c": 1}])")
+            .find("not distinguishable") == std::string::npos);
+  has(with("[" + bigram + R"("name": "A", "c": 0.1}, )" + bigram + R"("name": "B", "c": 0.1001}])"),
+      ", not distinguishable from B at γ = ");
+  const std::string slow = with("[" + bigram + R"("name": "A", "c": 3}])");
+  has(slow, "Fastest on model: plain decoding, speedup 1");
+  has(slow, ", before A at γ = 1 (0.");
+  // With 1 + 4 c near the tokens of a step, intervals contain the speed of plain decoding.
+  const std::string near = with("[" + bigram + R"("name": "A", "c": 0.93}])");
+  has(near, "plain decoding");
+  has(near, ", not distinguishable from ");
+  has(with("[" + bigram + R"("name": "A", "rule": {"kind": "fault-accept-all"}}])"),
+      "A (lossy: fault-accept-all) at γ = 4");
+  config["compare"]["policies"] = parse_json(R"([{"kind": "fixed", "name": "eight", "gamma": 8}])");
+  const std::string by_policy = with("[" + itself + R"("name": "A", "c": 0.1}])");
+  has(by_policy, "Fastest on model: A with eight, speedup 5.0");
+  config["compare"]["tasks"][0]["sequences"] = 8;
+  has(with("[" + itself + R"("name": "A", "c": 0.1}])"),
+      "A with eight, speedup 5 ± ?, not distinguishable from plain decoding (1), A at γ = 4");
+}
+
+TEST_CASE("a lossy rule is marked wherever its numbers stand; one that is lossless for the target is not") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["rule"] = {{"kind", "lenient"}, {"lenience", 0.5}};
+  const Result result = run(config);
+  const auto lossy = [&](const std::string& label) {
+    return own<CompareResult>(cell_of(result, label)).lossy_rule;
+  };
+  CHECK(lossy("model: bigram") == "lenient");
+  // Greedy verification is lossless where the target is greedy: a text, here.
+  CHECK(lossy("model: lookup") == "greedy");
+  CHECK(lossy("text: lookup").empty());
+  const std::vector<Table> tables = tables_of(result, {}, "id");
+  for (const Table& table : tables) CHECK(table.rows.front()[1].text == "bigram (lossy: lenient)");
+  for (const Figure& figure : figures_of(result, {}))
+    CHECK(figure.categories.front() == "bigram (lossy: lenient)");
+  CHECK(csv_of(result, {}).find(",greedy,") != std::string::npos);
+  config["rule"]["lenience"] = 1;
+  config["compare"]["drafters"].erase(2);
+  for (const CellResult& cell : run(config).cells) CHECK(own<CompareResult>(cell).lossy_rule.empty());
+}
+
 TEST_CASE("few sequences have no intervals, and the table says how many are needed") {
   const TempFile text(made_documents());
   Json config = config_on(text);
@@ -236,7 +301,7 @@ TEST_CASE("few sequences have no intervals, and the table says how many are need
     const CompareResult& lookup = own<CompareResult>(cell_of(result, "text: lookup"));
     for (const GammaResult& one : lookup.gammas) CHECK(one.speedup->bounded() == (sequences >= 32));
     const std::string note = tables_of(result, {}, "id").front().note;
-    CHECK((note.find("32 sequences are needed") != std::string::npos) == (sequences < 32));
+    CHECK((note.find("fewer than 32 sequences do not show") != std::string::npos) == (sequences < 32));
   }
 }
 
@@ -329,6 +394,37 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(result_json(resumed).dump() == whole.dump());
 }
 
+TEST_CASE("what compare does not read is refused with a way out, and stands in no result") {
+  const TempFile text(made_documents());
+  const Json config = config_on(text);
+  const auto refused = [&](const std::string& path, const Json& value) {
+    Json changed = config;
+    changed[Json::json_pointer(path)] = value;
+    return config_error_of([&] { read_config(changed); });
+  };
+  const std::string gamma = refused("/gamma", 3);
+  CHECK(gamma.starts_with("/gamma: compare does not read \"gamma\"; leave it out, and give \"gammas\" to"));
+  const std::vector<std::pair<const char*, Json>> unread{
+      {"/cost/c", 0.5},          {"/engine", "plain"},     {"/alpha", 0.5},
+      {"/simulation/trials", 8}, {"/search/max_gamma", 3}, {"/metrics", Json::array({"speedup"})}};
+  for (const auto& [path, value] : unread)
+    CHECK(refused(path, value).find(": compare does not read \"") != std::string::npos);
+  CHECK(refused("/corpus", config["compare"]["tasks"][0]["corpus"]).starts_with("/corpus: compare does not"));
+  CHECK(refused("/sweep", {{"/gamma", {1, 2}}}).starts_with("/sweep//gamma: compare does not read"));
+  CHECK(refused("/cases", Json::array({{{"set", {{"/cost/c", 1}}}}})).starts_with("/cases/0/set: compare"));
+  CHECK_NOTHROW(read_config(config));
+  const Result result = run(config);
+  const std::string rows = csv_of(result, {});
+  const std::string header = rows.substr(0, rows.find('\n'));
+  CHECK(header.find(",seed,") != std::string::npos);
+  for (const char* column : {",gamma,", ",cost_c,", ",cost_c_hat,"})
+    CHECK(header.find(column) == std::string::npos);
+  const Json written = result_json(result).at("config");
+  CHECK(!written.contains("gamma"));
+  CHECK(!written.contains("simulation"));
+  CHECK(written.contains("rule"));
+}
+
 TEST_CASE("what compare refuses") {
   const TempFile text(made_documents());
   const auto error = [&](const std::string& path, const Json& value) {
@@ -342,6 +438,10 @@ TEST_CASE("what compare refuses") {
   CHECK(error("/compare/tasks/0/corpus/hold_out", 1).find("1 holds out everything") != std::string::npos);
   CHECK(error("/compare/tasks/0/prompt_tokens", 500).find("0 of 35 held-out documents suit the prompt") !=
         std::string::npos);
+  CHECK(
+      error("/compare/tasks/0/sequences", 36)
+          .starts_with("/compare/tasks/0/sequences: 35 of 35 held-out documents suit the prompt, too few for "
+                       "36 sequences: ask for at most 35, shorten"));
   CHECK(error("/compare/tasks/0/prompt_until", "the sea").find("is 2 tokens") != std::string::npos);
   CHECK(error("/compare/drafters/0/rule", Json{{"kind", "recursive"}}).find("several sequences at once") !=
         std::string::npos);
@@ -380,34 +480,3 @@ TEST_CASE("forced tokens: all accepted, without runs, and 1 / (1 - f) tokens a s
   CHECK(own<CompareResult>(cell_of(result, "text: grammar")).unsupported_reason ==
         "needs a target whose sampling has a grammar");
 }
-TEST_CASE("what compare does not read is refused with a way out, and stands in no result") {
-  const TempFile text(made_documents());
-  const Json config = config_on(text);
-  const auto refused = [&](const std::string& path, const Json& value) {
-    Json changed = config;
-    changed[Json::json_pointer(path)] = value;
-    return config_error_of([&] { read_config(changed); });
-  };
-  const std::string gamma = refused("/gamma", 3);
-  CHECK(gamma.starts_with("/gamma: compare does not read \"gamma\"; leave it out, and give \"gammas\" to"));
-  const std::vector<std::pair<const char*, Json>> unread{
-      {"/cost/c", 0.5},          {"/engine", "plain"},     {"/alpha", 0.5},
-      {"/simulation/trials", 8}, {"/search/max_gamma", 3}, {"/metrics", Json::array({"speedup"})}};
-  for (const auto& [path, value] : unread)
-    CHECK(refused(path, value).find(": compare does not read \"") != std::string::npos);
-  CHECK(refused("/corpus", config["compare"]["tasks"][0]["corpus"]).starts_with("/corpus: compare does not"));
-  CHECK(refused("/sweep", {{"/gamma", {1, 2}}}).starts_with("/sweep//gamma: compare does not read"));
-  CHECK(refused("/cases", Json::array({{{"set", {{"/cost/c", 1}}}}})).starts_with("/cases/0/set: compare"));
-  CHECK_NOTHROW(read_config(config));
-  const Result result = run(config);
-  const std::string rows = csv_of(result, {});
-  const std::string header = rows.substr(0, rows.find('\n'));
-  CHECK(header.find(",seed,") != std::string::npos);
-  for (const char* column : {",gamma,", ",cost_c,", ",cost_c_hat,"})
-    CHECK(header.find(column) == std::string::npos);
-  const Json written = result_json(result).at("config");
-  CHECK(!written.contains("gamma"));
-  CHECK(!written.contains("simulation"));
-  CHECK(written.contains("rule"));
-}
-
