@@ -134,7 +134,6 @@ class Comparison {
   /// Measures the cell. Throws Stopped.
   void run(CellResult& result, const RunContext& context) const {
     const Measured measured = measure(context.control);
-    if (measured.partial()) throw Stopped{};
     CompareResult own;
     describe(result, own, measured, context.confidence);
     result.own = std::move(own);
@@ -148,12 +147,6 @@ class Comparison {
   struct Measured {
     Outcome overlap;        ///< acceptance rates in the text that the target generates
     std::vector<Run> runs;  ///< for every gamma, then for every policy
-
-    bool partial() const {
-      return overlap.partial || std::any_of(runs.begin(), runs.end(), [](const Run& run) {
-               return run.outcome && run.outcome->partial;
-             });
-    }
   };
 
   Measured measure(const Control& control) const {
@@ -173,6 +166,8 @@ class Comparison {
             decode_sequences(set, target_of, *entry_.drafter, runs[i].policy, entry_.rule, control);
       }
     });
+    const auto stopped = [](const Run& run) { return run.outcome && run.outcome->partial; };
+    if (measured.overlap.partial || std::ranges::any_of(runs, stopped)) throw Stopped{};
     return measured;
   }
 
@@ -314,9 +309,7 @@ const Experiment& compare_experiment() {
       .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
       .sections = {"compare"},
       .reads = {"sampling", "rule"},
-      .instead =
-          "give \"gammas\" to \"compare\", \"c\" to a drafter, and \"corpus\", \"target\", \"sequences\" and "
-          "\"tokens\" to a task",
+      .instead = "give \"gammas\" to \"compare\", \"c\" to drafters, and \"corpus\" or \"target\" to tasks",
       .check = check_comparison,
       .prepare = prepare_comparison,
       .split = by_task_and_drafter,

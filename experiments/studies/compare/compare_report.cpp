@@ -77,8 +77,6 @@ std::string drafter_of(const CellResult& cell) {
   return lossy ? fmt::format("{} (lossy: {})", name, own<CompareResult>(cell).lossy_rule) : name;
 }
 
-std::string swept_drafter(const CellResult& cell) { return swept(cell) + drafter_of(cell); }
-
 /// Returns task and drafter, and the further values that the sweep sets.
 std::vector<Cell> head(const CellResult& cell) {
   return {text_cell(swept(cell) + set_text(cell, "task")), text_cell(drafter_of(cell))};
@@ -148,8 +146,7 @@ Table drafters_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Returns a sentence about kinds of text that few sequences may miss, if there are intervals. Requires a
-/// cell with numbers.
+/// Returns a sentence about kinds of text that the sequences of cells with intervals may miss.
 std::string kinds_of_text(const Result& result) {
   const std::vector<ComparedCell> cells = compared_cells(result);
   const auto sequences = [](const ComparedCell& one) { return one.own.sequences; };
@@ -234,7 +231,8 @@ Figure by_drafter(const Result& result, const std::string& title, const std::vec
   figure.title = title;
   figure.caption = title + ", with intervals. Standard decoding is 1.";
   figure.y_label = metric_label(Metric::speedup);
-  for (const ComparedCell& one : compared_cells(result)) add_new(figure.categories, swept_drafter(one.cell));
+  for (const auto& [index, cell, own] : compared_cells(result))
+    add_new(figure.categories, swept(cell) + drafter_of(cell));
   if (figure.categories.size() > max_drawn) {
     figure.caption += fmt::format(" The first {} of {}.", max_drawn, figure.categories.size());
     figure.categories.resize(max_drawn);
@@ -243,7 +241,7 @@ Figure by_drafter(const Result& result, const std::string& title, const std::vec
     Series series{.name = name, .style = SeriesStyle::points};
     for (const ComparedCell& one : compared_cells(result)) {
       const std::optional<Interval> value = speedup(one, name);
-      const auto at = std::ranges::find(figure.categories, swept_drafter(one.cell));
+      const auto at = std::ranges::find(figure.categories, swept(one.cell) + drafter_of(one.cell));
       if (value && at != figure.categories.end())
         series.add(static_cast<double>(at - figure.categories.begin()), *value);
     }
@@ -278,12 +276,11 @@ std::vector<Figure> compare_figures(const Result& result, const Timings&) {
   return figures;
 }
 
-constexpr const char* plain_decoding = "plain decoding";
-
 /// A drafter with its best fixed γ or a policy, or plain decoding.
 struct Contender {
   std::string name;
   Interval speedup;
+  bool plain = false;
 };
 
 std::string with_speedup(const Contender& one) {
@@ -295,13 +292,13 @@ std::vector<Contender> contenders(const Result& result, const std::string& task)
   std::vector<Contender> all;
   for (const ComparedCell& one : compared_cells(result)) {
     if (set_text(one.cell, "task") != task) continue;
-    const std::string drafter = swept_drafter(one.cell);
+    const std::string drafter = swept(one.cell) + drafter_of(one.cell);
     all.push_back({fmt::format("{} at γ = {}", drafter, one.own.best_gamma), speedup_of(one.cell)});
     for (const PolicyResult& policy : one.own.policies) {
       if (!policy.upper_bound()) all.push_back({drafter + " with " + policy.name, *policy.speedup});
     }
   }
-  if (!all.empty()) all.push_back({plain_decoding, {1, 1, 1}});
+  if (!all.empty()) all.push_back({"plain decoding", {1, 1, 1}, true});
   std::ranges::stable_sort(all, std::greater{}, [](const auto& one) { return one.speedup.estimate; });
   return all;
 }
@@ -319,11 +316,11 @@ std::string fastest_text(const std::vector<Contender>& all) {
   std::vector<std::string> close;
   for (const Contender& one : all | std::views::drop(1)) {
     if (one.speedup.high < best.speedup.low) continue;  // false where a bound is unknown
-    close.insert(one.name == plain_decoding ? close.begin() : close.end(), with_speedup(one));
+    close.insert(one.plain ? close.begin() : close.end(), with_speedup(one));
   }
   const std::string text = fmt::format("{}, speedup {}", best.name, interval_text(best.speedup));
   if (!close.empty()) return text + ", not distinguishable from " + listed(close, ", ", "more");
-  return best.name == plain_decoding ? text + ", before " + with_speedup(all[1]) : text;
+  return best.plain ? text + ", before " + with_speedup(all[1]) : text;
 }
 
 /// Names the fastest way to decode each task.
