@@ -3,7 +3,6 @@
 #include <atomic>
 #include <mutex>
 
-#include "core/rules/token.hpp"
 #include "core/stop.hpp"
 #include "sim/adaptive_drafting.hpp"
 #include "sim/decode.hpp"
@@ -62,9 +61,8 @@ Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_o
   return run_sequences(simulation, control, decode);
 }
 
-Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
-                              const AnyDrafter& drafter, const Control& control) {
-  const AnyRule rule = TokenRule{};
+Outcome measure_first_acceptance(const SequenceSet& simulation, const TargetOf& target_of,
+                                 const AnyDrafter& drafter, const AnyRule& rule, const Control& control) {
   const auto write = [&](std::size_t index, const Sequence& sequence, Tally& overlap) {
     const Model target = target_of(index);
     std::vector<Token> context = sequence.prompt;

@@ -49,9 +49,9 @@ Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_o
                          const AnyPolicy& policy, const AnyRule& rule, const Control& control = {});
 
 /// Tallies the contexts of a text that the target generates without speculation, for alpha of section 4.2:
-/// overlaps with the row from which a round would draft its first token, 0 if there is none; `drafted` counts
-/// contexts where something was proposed.
-Outcome measure_first_overlap(const SequenceSet& simulation, const TargetOf& target_of,
-                              const AnyDrafter& drafter, const Control& control = {});
+/// the rule's acceptance rate for the row from which a round would draft its first token, 0 if there is none;
+/// `drafted` counts contexts where something was proposed.
+Outcome measure_first_acceptance(const SequenceSet& simulation, const TargetOf& target_of,
+                                 const AnyDrafter& drafter, const AnyRule& rule, const Control& control = {});
 
 }  // namespace speclab

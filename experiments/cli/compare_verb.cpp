@@ -57,7 +57,7 @@ also compared with the best fixed gamma on the same random numbers. It writes th
       .run = compare_main};
   verb.add<Words>("only NAME", "run only this task; may be given several times");
   verb.add<Words>("drafter NAME", "run only this drafter; may be given several times");
-  add_run_options(verb);
+  add_run_options(verb, "compare.verify=0.02");
   return verb;
 }
 

@@ -157,7 +157,7 @@ void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
   }
   for (const fs::path& file : todo) {
     try {
-      refuse_foreign_result(out / file.stem(), *with_sections(*load_config(file.string(), values)));
+      refuse_foreign_result(out / file.stem(), *with_sections(*load_config(file.string(), values, true)));
     } catch (const ConfigError&) {  // the report shows this error in the config's section
     }
   }
@@ -170,7 +170,7 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   const bool quiet = values.has("quiet");
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
-    RunResult made = run_watched(*load_config(file.string(), values),
+    RunResult made = run_watched(*load_config(file.string(), values, true),
                                  {.folder = out / name, .title = name, .quiet = quiet});
     hold_cells(made);  // the summary reads them
     return made;
@@ -284,7 +284,7 @@ out/. Without --force, a report with more configs or other settings is not overw
       "out FOLDER", "out",
       "folder for the report and the results; --paper, --only, --set and --configs change its default");
   verb.add<std::string>("configs FOLDER", "folder of the configs (default: the paper's)");
-  add_set_option(verb, "change every config");
+  add_set_option(verb, "change every config whose experiment reads this");
   add_thread_option(verb);
   verb.add("force", "overwrite a report with more configs, or the results of other configs");
   verb.add("quiet,q", "print neither table nor progress");

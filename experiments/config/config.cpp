@@ -73,7 +73,7 @@ class SharedConfigType final : public Type {
         std::make_shared<const Config>(speclab::read(config_type(), json, path));
   }
   void write(const void* value, Json& json) const override {
-    config_type().type->write(static_cast<const std::shared_ptr<const Config>*>(value)->get(), json);
+    json = config_json(**static_cast<const std::shared_ptr<const Config>*>(value));
   }
   std::string words() const override { return config_type().type->words(); }
   void schema(Json& out) const override { config_type().type->schema(out); }
@@ -118,7 +118,7 @@ Typed<SimulationConfig> simulation_type() {
                  "tokens"),
        field(
            "until", &SimulationConfig::until, until_type(),
-           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance, iid and compare.")});
+           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance and iid.")});
 }
 
 Typed<CostRatios> cost_type() {
@@ -246,16 +246,29 @@ void check_printed(const CaseConfig& one, const std::string& path) {
   }
 }
 
-/// Checks the names in a config's tables and figures: each must be a metric, or a path that a case or the
-/// sweep sets.
-void check_names(const Config& config) {
+/// Throws ConfigError at `where` if the experiment does not read the key at the beginning of `path`.
+void require_read(const Config& config, const std::string& path, const std::string& where) {
+  const std::string key = path.substr(0, path.find('/', 1)).substr(path.starts_with('/') ? 1 : 0);
+  if (reads_key(*config.experiment, key)) return;
+  throw ConfigError(where, "{} does not read \"{}\"; leave it out, and {}", config.experiment->name, key,
+                    config.experiment->instead);
+}
+
+/// Checks the keys of a config, and the names in its tables and figures: each must be a metric, or a path
+/// that a case or the sweep sets.
+void check_names(const Config& config, const Json& input) {
+  for (const auto& [key, value] : input.items()) require_read(config, "/" + key, "/" + key);
   std::vector<std::string> varied;
+  const auto vary = [&](const std::string& path, const std::string& where) {
+    require_read(config, path, where);
+    varied.push_back(path);
+  };
   if (config.sweep) {
-    for (const auto& [path, axis] : *config.sweep) varied.push_back(path);
+    for (const auto& [path, axis] : *config.sweep) vary(path, "/sweep/" + path);
   }
   for (std::size_t i = 0; config.cases && i < config.cases->size(); ++i) {
     const CaseConfig& one = (*config.cases)[i];
-    for (const auto& [path, value] : one.set) varied.push_back(path);
+    for (const auto& [path, value] : one.set) vary(path, fmt::format("/cases/{}/set", i));
     const std::string printed = fmt::format("/cases/{}/printed", i);
     check_printed(one, printed);
     if (one.printed.empty() || config.experiment->judges_printed) continue;
@@ -337,7 +350,7 @@ Config read_config(const Json& input) {
     return read_config(without);
   }
   Config config = read(config_type(), input, "");
-  check_names(config);
+  check_names(config, input);
   config.input = std::make_shared<const Json>(input);
   return config;
 }
@@ -345,6 +358,9 @@ Config read_config(const Json& input) {
 Json config_json(const Config& config) {
   Json json;
   write(config_type(), config, json);
+  for (const Field& field : config_type().type->object()->fields()) {
+    if (!reads_key(*config.experiment, field.name)) json.erase(field.name);
+  }
   return json;
 }
 

@@ -54,6 +54,10 @@ struct Experiment {
   std::string sentence;
   /// Keys of the config sections that it reads; results include them with their defaults.
   std::vector<std::string> sections = {};
+  /// Other keys that it reads, besides those of every experiment. The rest are refused with the advice
+  /// `instead`, and results leave them out. Empty: none is refused.
+  std::vector<std::string> reads = {};
+  std::string instead = {};
   /// Throws ConfigError for a cell whose config alone shows that it cannot run. All cells are checked before
   /// any is prepared. Null: `prepare` finds all errors, and quickly.
   std::function<void(const Config& cell)> check = nullptr;
@@ -89,6 +93,8 @@ struct Experiment {
 
 /// Returns the list of all experiments; tests and other programs may add some.
 std::vector<const Experiment*>& experiments();
+/// Returns whether an experiment reads this top-level key.
+bool reads_key(const Experiment& experiment, const std::string& key);
 /// Returns the experiment with this present or former name; null if there is none.
 const Experiment* find_experiment(const std::string& name);
 

@@ -13,10 +13,17 @@
 #include "experiments/base/support/printable.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_types.hpp"
+#include "experiments/config/experiment.hpp"
 
 namespace speclab {
 
 namespace {
+
+/// Returns the top-level key that an assignment changes.
+std::string key_of(const std::string& assignment) {
+  const std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
+  return path.substr(0, path.find_first_of("./="));
+}
 
 /// Returns the --set options, as typed, that change what is decoded; empty if there are none, or if one sets
 /// the title. A title does not mention a run's size or how it is shown.
@@ -26,8 +33,7 @@ std::string changes_of(const Words& assignments) {
                                                "cases",      "metrics",      "figures", "input_rounding"};
   std::string changed;
   for (const std::string& assignment : assignments) {
-    const std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
-    const std::string section = path.substr(0, path.find_first_of("./="));
+    const std::string section = key_of(assignment);
     if (section == "title") return "";
     if (!elsewhere.contains(section)) changed += (changed.empty() ? "" : ", ") + assignment;
   }
@@ -65,14 +71,18 @@ void place_files(Json& config, const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::shared_ptr<const Config> load_config(const std::string& file, const Values& values) {
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values, bool one_of_many) {
   // "configs/first.json" may be a file that comes with the program.
   const std::filesystem::path found_file = data_file(file);
   return in_file(file, [&] {
     Json document = parse_json(read_text(found_file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
     if (const auto seed = values.given<std::int64_t>("seed")) document["seed"] = *seed;
-    const Words assignments = values.texts("set");
+    Words assignments = values.texts("set");
+    const Json named = document.value("experiment", Json("decode"));
+    const Experiment* const experiment = named.is_string() ? find_experiment(named) : nullptr;
+    if (one_of_many && experiment != nullptr)
+      std::erase_if(assignments, [&](const auto& one) { return !reads_key(*experiment, key_of(one)); });
     for (const std::string& assignment : assignments) apply_assignment(document, assignment);
     // The title describes the config as written, so changes are added to it.
     const std::string changed = changes_of(assignments);

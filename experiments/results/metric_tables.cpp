@@ -124,7 +124,7 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
   return {text, std::nullopt, text.empty() ? "" : css};
 }
 
-std::string interval_note(const Result& result) {
+std::string interval_note(const Result& result, std::uint64_t min_sequences) {
   std::string note = fmt::format(
       "± is the {} interval{}.", confidence_percent(result.interval_confidence),
       result.shown().simultaneous
@@ -136,7 +136,7 @@ std::string interval_note(const Result& result) {
     note +=
         " Where a simulation ended because its interval was narrow enough, it holds jointly over all looks.";
   if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
-    note += fmt::format(" {}", unknown_error_note());
+    note += fmt::format(" {}", unknown_error_note(min_sequences));
   for (const CellResult& cell : result.cells) {
     if (!cell.engine || !cell.engine->why_plain) continue;
     note += fmt::format(" Decoded by the plain engine, which reads whole rows: {}.", *cell.engine->why_plain);
@@ -145,10 +145,10 @@ std::string interval_note(const Result& result) {
   return note;
 }
 
-std::string unknown_error_note() {
+std::string unknown_error_note(std::uint64_t min_sequences) {
   return fmt::format(
       "± ?: the error is unknown. Tokens of one sequence depend on those before them, and fewer than {} sequences do not show how strongly: give more sequences, which may be shorter.",
-      min_independent_trials);
+      min_sequences);
 }
 
 Table result_table(const Result& result, const std::string& id, std::size_t max_rows) {

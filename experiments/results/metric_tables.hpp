@@ -27,9 +27,9 @@ Cell verdict_cell(const Result& result, const CellResult& cell);
 
 /// Returns a note such as "± is the 95% interval", which also says whether the intervals hold jointly at that
 /// level, and why some are unknown.
-std::string interval_note(const Result& result);
+std::string interval_note(const Result& result, std::uint64_t min_sequences = min_independent_trials);
 /// Returns a note that explains "± ?".
-std::string unknown_error_note();
+std::string unknown_error_note(std::uint64_t min_sequences = min_independent_trials);
 
 /// Returns the metrics of tables: those that the config names, else the experiment's.
 std::vector<Metric> shown_metrics(const Result& result);

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "core/random/philox.hpp"
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
-#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -57,11 +57,7 @@ void check_prompt(const SimulationConfig& size, const ModelFacts& target) {
 
 std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* vocabulary) {
   if (const auto* tokens = std::get_if<std::vector<Token>>(&prompt)) return *tokens;
-  try {
-    return vocabulary->tokens(std::get<std::string>(prompt));
-  } catch (const ModelError& error) {
-    throw ConfigError("/simulation/prompt", error.what());
-  }
+  return at_path("/simulation/prompt", [&] { return vocabulary->tokens(std::get<std::string>(prompt)); });
 }
 
 /// Returns a hint at drafts for a neural target, whose vocabulary is fixed.

@@ -1,4 +1,6 @@
 // Lists every experiment, one line each.
+#include <algorithm>
+
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/config/experiment.hpp"
 
@@ -29,6 +31,15 @@ std::vector<const Experiment*>& experiments() {
 #define SPECLAB_LIST_EXPERIMENT(name) &name##_experiment(),
   static std::vector<const Experiment*> all{SPECLAB_EXPERIMENTS(SPECLAB_LIST_EXPERIMENT)};
   return all;
+}
+
+bool reads_key(const Experiment& experiment, const std::string& key) {
+  static const std::vector<std::string> always{"title",      "about",        "source", "experiment", "seed",
+                                               "confidence", "simultaneous", "cases",  "sweep"};
+  const auto holds = [&](const std::vector<std::string>& keys) {
+    return std::ranges::find(keys, key) != keys.end();
+  };
+  return experiment.reads.empty() || holds(always) || holds(experiment.sections) || holds(experiment.reads);
 }
 
 const Experiment* find_experiment(const std::string& name) { return find_named(experiments(), name); }

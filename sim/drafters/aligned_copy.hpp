@@ -18,9 +18,9 @@ namespace speclab {
 enum class Realign { unique, nearest };
 
 struct AlignedCopyOptions {
-  std::int32_t match = 1;   ///< number of output tokens that must occur in the input to align again
-  std::int32_t length = 0;  ///< maximum of tokens drafted in a round; 0 sets no limit
-  Realign realign = Realign::unique;
+  std::int32_t match = 2;    ///< number of output tokens that must occur in the input to align again
+  std::int32_t length = 10;  ///< maximum of tokens drafted in a round; 0 sets no limit
+  Realign realign = Realign::nearest;
 };
 
 /// Copies from the input x[0 .. n), which is the context of a Memory's first read; the output follows it. An
@@ -49,7 +49,6 @@ class AlignedCopy {
   /// Requires vocab >= 1, match >= 1, length >= 0.
   explicit AlignedCopy(std::int32_t vocab, const AlignedCopyOptions& options = {});
 
-  std::int32_t vocab() const { return points_.vocab(); }
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;

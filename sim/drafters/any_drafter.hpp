@@ -28,7 +28,6 @@ class AnyDrafter {
       AnyDrafter(Drafter drafter)
       : held_(std::make_shared<const Held<Drafter>>(std::move(drafter))) {}
 
-  std::int32_t vocab() const { return held_->vocab(); }
   void read(Memory& memory, std::span<const Token> context) const { held_->read(memory, context); }
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const {
@@ -36,7 +35,9 @@ class AnyDrafter {
   }
   std::int32_t runs(std::int32_t drafted) const { return held_->runs(drafted); }
   /// Returns whether `runs` knows the runs of a round; those of hierarchies are known only afterwards.
-  bool foretells_runs() const { return held_->foretells_runs(); }
+  bool foretells_runs() const { return runs(1) == largest(1).runs; }
+  /// Returns the largest counts of a round whose policy drafts no further token after `most`.
+  Drafted largest(std::int32_t most) const { return held_->largest(most); }
 
   /// Extends the context, with the simulator's random source or that of a round within a round.
   template <class Random>
@@ -54,12 +55,11 @@ class AnyDrafter {
     Base(const Base&) = delete;
     Base& operator=(const Base&) = delete;
     virtual ~Base() = default;
-    virtual std::int32_t vocab() const = 0;
     virtual void read(Memory& memory, std::span<const Token> context) const = 0;
     virtual Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
                         std::vector<double>& storage) const = 0;
     virtual std::int32_t runs(std::int32_t drafted) const = 0;
-    virtual bool foretells_runs() const = 0;
+    virtual Drafted largest(std::int32_t most) const = 0;
     virtual void extend(Memory& memory, std::vector<Token>& context, Outer& random,
                         RoundScratch<double>& scratch, Drafted& done) const = 0;
     virtual void extend(Memory& memory, std::vector<Token>& context, Inner& random,
@@ -72,7 +72,6 @@ class AnyDrafter {
 
     explicit Held(Drafter made) : drafter(std::move(made)) {}
 
-    std::int32_t vocab() const override { return drafter.vocab(); }
     void read(Memory& memory, std::span<const Token> context) const override {
       drafter.read(memory.as<Own>(), context);
     }
@@ -81,9 +80,14 @@ class AnyDrafter {
       return drafter.propose(memory.as<Own>(), context, position, storage);
     }
     std::int32_t runs(std::int32_t drafted) const override { return drafter.runs(drafted); }
-    bool foretells_runs() const override {
-      if constexpr (requires { drafter.foretells_runs(); }) return drafter.foretells_runs();
-      return !ExtendingDrafter<Drafter, double, Outer>;
+    Drafted largest(std::int32_t most) const override {
+      if constexpr (requires { drafter.largest(most); }) {
+        return drafter.largest(most);
+      } else {
+        static_assert(!ExtendingDrafter<Drafter, double, Outer>,
+                      "such a drafter needs the function `largest`");
+        return {most, drafter.runs(most)};
+      }
     }
     void extend(Memory& memory, std::vector<Token>& context, Outer& random, RoundScratch<double>& scratch,
                 Drafted& done) const override {

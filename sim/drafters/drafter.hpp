@@ -30,7 +30,6 @@ template <class D>
 concept RowDrafter = std::default_initializable<typename D::Memory> && std::copyable<typename D::Memory> &&
     requires(const D& drafter, typename D::Memory& memory, std::span<const Token> context,
              std::int32_t number, std::vector<double>& storage) {
-  { drafter.vocab() } -> std::same_as<std::int32_t>;
   { drafter.read(memory, context) } -> std::same_as<void>;
   { drafter.propose(memory, context, number, storage) } -> std::same_as<Row>;
   { drafter.runs(number) } -> std::same_as<std::int32_t>;

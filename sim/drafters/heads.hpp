@@ -21,7 +21,6 @@ class HeadsDrafter {
   /// Requires at least one head, and one vocabulary for all.
   explicit HeadsDrafter(std::vector<Model> heads);
 
-  std::int32_t vocab() const { return heads_.front().vocab(); }
   void read(Memory&, std::span<const Token>) const {}
   /// Proposes at most as many tokens as there are heads.
   Row propose(Memory&, std::span<const Token> context, std::int32_t position,

@@ -34,8 +34,6 @@ class HierarchicalDrafter {
   HierarchicalDrafter(Middle middle, Inner inner, std::int32_t gamma)
       : middle_(std::move(middle)), inner_(std::move(inner)), policy_(gamma) {}
 
-  std::int32_t vocab() const { return middle_.vocab(); }
-
   void read(Memory& memory, std::span<const Token> context) const { inner_.read(memory.settled, context); }
 
   BasicRow<Real> propose(Memory&, std::span<const Token> context, std::int32_t,
@@ -45,6 +43,14 @@ class HierarchicalDrafter {
 
   /// Returns 0: the number of tokens does not determine the runs; `extend` counts them.
   std::int32_t runs(std::int32_t) const { return 0; }
+  /// At `most`, the round ends with all tokens of the middle model's last run. Requires an AnyDrafter inside.
+  Drafted largest(std::int32_t most) const {
+    const Drafted below = inner_.largest(policy_.most());  // of one run of the middle model
+    Drafted largest{most > 0 ? most + below.count : 0, most, {most * below.runs}};
+    for (std::size_t level = 0; level + 1 < max_inner_levels; ++level)
+      largest.inner_runs[level + 1] = most * below.inner_runs[level];
+    return largest;
+  }
 
   template <class Random>
   void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,

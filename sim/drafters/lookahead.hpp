@@ -20,8 +20,8 @@
 namespace speclab {
 
 struct LookaheadOptions {
-  std::int32_t window = 15;      ///< W: columns
-  std::int32_t ngram = 5;        ///< N: tokens of an n-gram in the pool
+  std::int32_t window = 8;       ///< W: columns
+  std::int32_t ngram = 4;        ///< N: tokens of an n-gram in the pool
   std::int32_t candidates = 15;  ///< G: n-grams kept for each first token
   std::uint64_t seed = 0;        ///< seed of the positions from which initial guesses are copied
 };
@@ -65,8 +65,6 @@ class LookaheadDrafter {
       : model_(std::move(model)), options_(options), points_(model_.vocab()) {
     assert(options.window >= 1 && options.ngram >= 2 && options.candidates >= 1);
   }
-
-  std::int32_t vocab() const { return points_.vocab(); }
 
   /// Reads the context and makes a step. Throws ModelError if the target gives a row with NaN.
   void read(Memory& memory, std::span<const Token> context) const {

@@ -43,7 +43,6 @@ class ModelDrafter {
   /// Drafts only what the grammar forces.
   ModelDrafter(std::int32_t vocab, Grammar grammar) : grammar_(std::move(grammar)), points_(vocab) {}
 
-  std::int32_t vocab() const { return points_.vocab(); }
   void read(Memory& memory, std::span<const Token> context) const {
     if (!memory.prompt) memory.prompt = context.size();
   }
@@ -57,9 +56,9 @@ class ModelDrafter {
     return filtered_row(*model_, remembered_, *memory.prompt, context, storage, memory.filters);
   }
 
-  /// Returns whether the number of drafted tokens determines the runs.
-  bool foretells_runs() const { return !model_ || grammar_.empty(); }
+  /// Returns 0 if the number of drafted tokens does not determine the runs.
   std::int32_t runs(std::int32_t drafted) const { return model_ && grammar_.empty() ? drafted : 0; }
+  Drafted largest(std::int32_t most) const { return {most, model_ ? most : 0}; }
 
   /// Drafts one token, and counts a run if it was not forced.
   template <class Random>

@@ -17,8 +17,8 @@ namespace speclab {
 struct SuffixOptions {
   std::int32_t min_match = 1;
   std::int32_t max_match = 24;   ///< longer matches are cut to this many last tokens
-  std::int32_t length = 16;      ///< maximum of tokens drafted in a round
-  double factor = 1;             ///< maximum of drafted tokens per matched token
+  std::int32_t length = 10;      ///< maximum of tokens drafted in a round
+  double factor = 2;             ///< maximum of drafted tokens per matched token
   double min_probability = 0.1;  ///< minimum of the drafted tokens' joint estimated probability
 };
 
@@ -49,7 +49,6 @@ class SuffixDrafter {
   /// Requires vocab >= 1, 1 <= min_match <= max_match, length >= 0, factor >= 0, 0 <= min_probability <= 1.
   explicit SuffixDrafter(std::int32_t vocab, const SuffixOptions& options = {});
 
-  std::int32_t vocab() const { return points_.vocab(); }
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;

@@ -25,7 +25,7 @@ struct LastDrafted {
 template <class P>
 concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std::int32_t drafted,
                                const LastDrafted<double>& last, const Round& round) {
-  { policy.most() } -> std::convertible_to<std::int32_t>;  // no round drafts more
+  { policy.most() } -> std::convertible_to<std::int32_t>;  // no draft goes on after so many
   { policy.goes_on(memory, drafted, last) } -> std::convertible_to<bool>;
   policy.learn(memory, round);
 };

@@ -120,7 +120,7 @@ def one_round(rules):
     drawn = ask([["draws", {**task, "round": number}] for task in single for number in range(5)])
     for i, task in enumerate(single):
         try:
-            cell = result_of({"experiment": "trace", "seed": task["seed"], "gamma": task["gamma"], "rule": task["kind"],
+            cell = result_of({"experiment": "trace", "seed": task["seed"], "rule": task["kind"],
                               "models": {"target": {"kind": "table", "rows": [task["target"]]},
                                          "draft": {"kind": "table", "rows": [task["draft"]]}},
                               "trace": {"tokens": 5 * (task["gamma"] + 1), "gammas": [task["gamma"]], "timeline": False}})
@@ -430,7 +430,7 @@ def live_decoding():
                         "prompt": " ".join(words[at:at + chance.randint(0, 6)])})
     for query, ours in zip(queries, ask([["decode_text", query] for query in queries])):
         gamma, c, tokens = query["gamma"], query["c"], query["tokens"]
-        config = {"seed": query["seed"], "corpus": {"file": str(excerpt)}, "gamma": gamma, "cost": {"c": c},
+        config = {"seed": query["seed"], "corpus": {"file": str(excerpt)}, "cost": {"c": c},
                   "models": {name: {"kind": "ngram", "order": query[name]} for name in ("target", "draft")}}
         theirs = result_of({**config, "experiment": "trace", "simulation": {"prompt": query["prompt"]},
                             "trace": {"tokens": tokens, "gammas": [gamma], "timeline": False}})["trace"]["gammas"][0]
@@ -442,7 +442,7 @@ def live_decoding():
              [theirs["target_runs"], theirs["draft_runs"], theirs["tokens"], theirs["time"]])
         compared_schedules = [{"kind": "plain"}, {"kind": "speculative"}, {"kind": "dsi", "servers": 2, "lookahead": gamma},
                               {"kind": "pearl", "next_row": True}]
-        traces = result_of({**config, "experiment": "schedules", "simulation": {"trials": 2, "length": tokens, "prompt": query["prompt"]},
+        traces = result_of({**config, "experiment": "schedules", "gamma": gamma, "simulation": {"trials": 2, "length": tokens, "prompt": query["prompt"]},
                             "schedules": {"compare": compared_schedules, "trace_tokens": min(12, tokens)}})["schedules"]["traces"]
         for which, trace in enumerate(traces):
             mine = [[start, end] for schedule, start, end in zip(ours["event_schedule"], ours["event_start"], ours["event_end"])

@@ -13,7 +13,6 @@ class RepeatDrafter {
   struct Memory {};
   explicit RepeatDrafter(std::int32_t vocab) : rows_(vocab) {}
 
-  std::int32_t vocab() const { return rows_.vocab(); }
   void read(Memory&, std::span<const Token>) const {}
   Row propose(Memory&, std::span<const Token> context, std::int32_t, std::vector<double>&) const {
     return context.empty() ? Row{nullptr, 0} : rows_[context.back()];

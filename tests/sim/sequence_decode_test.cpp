@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/rules/greedy.hpp"
 #include "sim/drafters/aligned_copy.hpp"
 #include "sim/drafters/heads.hpp"
 #include "sim/drafters/hierarchical.hpp"
@@ -193,12 +194,21 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
       static_cast<double>(oracle.emitted) / (runs + c * static_cast<double>(oracle.draft_runs));
   CHECK(speed == doctest::Approx(1 / (1 - alpha + c * alpha)).epsilon(0.02));
 
-  const Tally measured = measure_first_overlap(
-                             simulation, [&](std::size_t) { return pair.target; }, ModelDrafter(pair.draft))
-                             .total();
+  const auto measured_with = [&](const AnyRule& rule) {
+    return measure_first_acceptance(
+               simulation, [&](std::size_t) { return pair.target; }, ModelDrafter(pair.draft), rule)
+        .total();
+  };
+  const Tally measured = measured_with(TokenRule{});
   CHECK(measured.overlap_contexts == 200 * 500);
   CHECK(measured.drafted == 200 * 500);
   CHECK(measured.overlap_sum() / (200.0 * 500) == doctest::Approx(alpha).epsilon(1e-8));
+  // Greedy verification accepts exactly the target's argmax, token 0, which the draft draws with q(0).
+  std::vector<double> storage;
+  const double argmax_drawn = pair.draft.next({}, storage)[0];
+  CHECK(argmax_drawn < alpha - 0.1);
+  CHECK(measured_with(GreedyRule{}).overlap_sum() / (200.0 * 500) ==
+        doctest::Approx(argmax_drawn).epsilon(1e-8));
 }
 
 TEST_CASE("two policies share their numbers: equal policies, equal counts, and paired ones differ less") {

@@ -12,17 +12,17 @@ void add_thread_option(Verb& verb, const char* what) {
   verb.add<int>("threads", 0, fmt::format("{}; 0: all cores. Results do not depend on it", what).c_str());
 }
 
-void add_config_options(Verb& verb) {
+void add_config_options(Verb& verb, const char* example) {
   verb.add<std::int64_t>("seed", "seed to use instead of the config's");
   add_thread_option(verb);
-  add_set_option(verb, "change the config, e.g. gamma=3; PATH=null removes a key");
+  add_set_option(verb, fmt::format("change the config, e.g. {}; PATH=null removes a key", example).c_str());
 }
 
-void add_run_options(Verb& verb) {
+void add_run_options(Verb& verb, const char* example) {
   verb.add<std::string>(
       "out FOLDER",
       "folder for the results (default: out/<config's name>, followed by what --set and --seed change)");
-  add_config_options(verb);
+  add_config_options(verb, example);
   verb.add("json", "print result.json to standard output instead of a table");
   verb.add("quiet,q", "print neither table nor progress");
   verb.add<std::string>(

@@ -16,10 +16,10 @@ void add_set_option(Verb& verb, const char* sentence);
 /// Adds --threads. `what` names what is limited: "threads".
 void add_thread_option(Verb& verb, const char* what = "threads");
 /// Adds the options of verbs that read a config: --seed, --threads and --set.
-void add_config_options(Verb& verb);
+void add_config_options(Verb& verb, const char* example = "gamma=3");
 /// Adds the options of verbs that run a config: --seed, --threads, --set, --out, --json, --quiet, and those
 /// that continue an earlier run.
-void add_run_options(Verb& verb);
+void add_run_options(Verb& verb, const char* example = "gamma=3");
 /// Adds --backend, for verbs that can run on a GPU.
 void add_backend_option(Verb& verb);
 /// Adds --csv-marked, for verbs that write results.csv.

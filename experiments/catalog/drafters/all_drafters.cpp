@@ -1,6 +1,7 @@
 // Describes every drafter, lists them in the order of `speclab list`, and defines what drafters share.
 #include <fmt/format.h>
 
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/drafters/made_drafter.hpp"
@@ -12,11 +13,33 @@
 #include "sim/drafters/lookup.hpp"
 #include "sim/drafters/model_drafter.hpp"
 #include "sim/drafters/suffix_drafter.hpp"
-#include "sim/error.hpp"
 
 namespace speclab {
 
 namespace {
+
+/// A model that drafts for a task, or the reason why there is none.
+struct DraftModel {
+  std::optional<Model> model;
+  std::string unsupported_reason = {};
+  RequestLaw remembered = {};  ///< its sampling options if they remember; others are part of the model
+};
+
+/// Builds a model that drafts for a task. Throws ConfigError, also for a vocabulary other than the task's.
+DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request) {
+  const ModelKind& kind = model.entry();
+  if (request.target == nullptr && kind.needs_target && kind.needs_target(model)) {
+    return {std::nullopt, "needs a target model; here the text itself is the target"};
+  }
+  const std::int32_t vocab = request.text.vocabulary.size();
+  const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};
+  BuiltModel made = request.factory.prompted(model, from, request.sampling);
+  if (made.model.vocab() != vocab) {
+    throw ConfigError(model.path, "has a vocabulary of {}; the task's text has {}", made.model.vocab(),
+                      vocab);
+  }
+  return {std::move(made.model), {}, std::move(made.remembered)};
+}
 
 /// Makes the drafter of a model, or of the tokens that a grammar forces and a model.
 MadeDrafter drafting(const ModelConfig& model, const DrafterRequest& request, const Grammar& grammar) {
@@ -54,6 +77,11 @@ DrafterKind grammar_drafter() {
       });
 }
 
+void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {
+  if (min_match <= max_match) return;
+  throw ConfigError(path + "/min_match", "{} is above max_match {}", min_match, max_match);
+}
+
 DrafterKind lookup_drafter() {
   using P = LookupOptions;
   return kind_entry<DrafterKind, P>(
@@ -72,22 +100,16 @@ DrafterKind lookup_drafter() {
 }
 
 DrafterKind suffix_drafter() {
-  /// The parameters in a config; their defaults differ from those of SuffixOptions.
-  struct P : SuffixOptions {
-    P() {
-      length = 10;
-      factor = 2;
-    }
-  };
+  using P = SuffixOptions;
   return kind_entry<DrafterKind, P>(
       "suffix",
       "Suffix automaton of prompt and generated text: the most frequent continuation of the longest match. One run per round.",
-      {integer_field<P>("min_match", &P::min_match, 1, 64, "Shortest match."),
-       integer_field<P>("max_match", &P::max_match, 1, 4096, "Longer matches are cut."),
-       integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
-       field<P>("factor", &P::factor, number(0, 64), "Most drafted tokens per matched token."),
-       field<P>("min_probability", &P::min_probability, number(0, 1),
-                "Smallest estimated joint probability of the drafted tokens.")},
+      {integer_field("min_match", &P::min_match, 1, 64, "Shortest match."),
+       integer_field("max_match", &P::max_match, 1, 4096, "Longer matches are cut."),
+       integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
+       field("factor", &P::factor, number(0, 64), "Most drafted tokens per matched token."),
+       field("min_probability", &P::min_probability, number(0, 1),
+             "Smallest estimated joint probability of the drafted tokens.")},
       [](const P& own, const std::string& path, const DrafterRequest& request) {
         check_matches(own.min_match, own.max_match, path);
         return MadeDrafter{SuffixDrafter(request.text.vocabulary.size(), own)};
@@ -95,11 +117,7 @@ DrafterKind suffix_drafter() {
 }
 
 DrafterKind lookahead_drafter() {
-  struct P {
-    std::int32_t window = 8;
-    std::int32_t ngram = 4;
-    std::int32_t candidates = 15;
-  };
+  using P = LookaheadOptions;
   return kind_entry<DrafterKind, P>(
       "lookahead",
       "Jacobi iteration of the target over a window of guesses; its n-grams are drafts. One run per round.",
@@ -109,9 +127,9 @@ DrafterKind lookahead_drafter() {
       [](const P& own, const std::string&, const DrafterRequest& request) -> MadeDrafter {
         if (request.target == nullptr)
           return {std::nullopt, "needs a target that can be asked about guesses"};
-        return {LookaheadDrafter<Model>(
-            *request.target,
-            {.window = own.window, .ngram = own.ngram, .candidates = own.candidates, .seed = request.seed})};
+        P options = own;
+        options.seed = request.seed;
+        return {LookaheadDrafter<Model>(*request.target, options)};
       });
 }
 
@@ -133,23 +151,16 @@ DrafterKind heads_drafter() {
 }
 
 DrafterKind aligned_copy_drafter() {
-  /// The parameters in a config; their defaults differ from those of AlignedCopyOptions.
-  struct P : AlignedCopyOptions {
-    P() {
-      match = 2;
-      length = 10;
-      realign = Realign::nearest;
-    }
-  };
+  using P = AlignedCopyOptions;
   return kind_entry<DrafterKind, P>(
       "aligned-copy",
       "Copies the prompt from where the output is aligned with it (aggressive decoding). One run per round.",
-      {integer_field<P>("match", &P::match, 1, 64,
-                        "Tokens at the end of the output that must match the prompt to align again."),
-       integer_field<P>("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
-       field<P>("realign", &P::realign,
-                choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
-                "Match in the prompt to continue.")},
+      {integer_field("match", &P::match, 1, 64,
+                     "Tokens at the end of the output that must match the prompt to align again."),
+       integer_field("length", &P::length, 1, max_tokens_drafted, "Most tokens drafted in a round."),
+       field("realign", &P::realign,
+             choice<Realign>({{"unique", Realign::unique}, {"nearest", Realign::nearest}}),
+             "Match in the prompt to continue.")},
       [](const P& own, const std::string&, const DrafterRequest& request) {
         return MadeDrafter{AlignedCopy(request.text.vocabulary.size(), own)};
       });
@@ -163,7 +174,7 @@ DrafterKind hierarchical_drafter() {
   };
   return kind_entry<DrafterKind, P>(
       "hierarchical",
-      "A middle model that is itself decoded speculatively. A run is a run of the middle model.",
+      "A middle model that is itself decoded speculatively. A run is a run of the middle model; all its tokens are drafted, even beyond γ.",
       {required(field("middle", &P::middle, kind_of(model_family()), "The middle model.")),
        required(field("inner", &P::inner, kind_of(drafter_family()), "Drafter for the middle model.")),
        integer_field("gamma", &P::gamma, 1, max_tokens_drafted,
@@ -184,7 +195,7 @@ DrafterKind hierarchical_drafter() {
           throw ConfigError(
               sampling_path(own.middle),
               "penalties, \"min_tokens\" and \"grammar\" do not go with a middle model; give it "
-              "\"sampling\": {{}}, or draft by \"model\" or \"grammar\"");
+              "\"sampling\": {}, or draft by \"model\" or \"grammar\"");
         }
         DrafterRequest below = request;
         ++below.level;
@@ -223,33 +234,9 @@ const std::string& label_of(const DrafterConfig& drafter) {
 }
 
 MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& request) {
-  try {
-    MadeDrafter made = drafter.entry().make(drafter, request);
-    made.costs.insert(made.costs.begin(), drafter.c);
-    return made;
-  } catch (const ModelError& error) {
-    throw ConfigError(drafter.path, error.what());
-  }
-}
-
-DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request) {
-  const ModelKind& kind = model.entry();
-  if (request.target == nullptr && kind.needs_target && kind.needs_target(model)) {
-    return {std::nullopt, "needs a target model; here the text itself is the target"};
-  }
-  const std::int32_t vocab = request.text.vocabulary.size();
-  const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};
-  BuiltModel made = request.factory.prompted(model, from, request.sampling);
-  if (made.model.vocab() != vocab) {
-    throw ConfigError(model.path, "has a vocabulary of {}; the task's text has {}", made.model.vocab(),
-                      vocab);
-  }
-  return {std::move(made.model), {}, std::move(made.remembered)};
-}
-
-void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {
-  if (min_match <= max_match) return;
-  throw ConfigError(path + "/min_match", "{} is above max_match {}", min_match, max_match);
+  MadeDrafter made = at_path(drafter.path, [&] { return drafter.entry().make(drafter, request); });
+  made.costs.insert(made.costs.begin(), drafter.c);
+  return made;
 }
 
 }  // namespace speclab

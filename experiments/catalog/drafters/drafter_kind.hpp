@@ -51,7 +51,4 @@ Family<DrafterKind>& drafter_family();
 /// Returns the name of a drafter in tables.
 const std::string& label_of(const DrafterConfig& drafter);
 
-/// Throws ConfigError below `path` if min_match is above max_match.
-void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path);
-
 }  // namespace speclab

@@ -22,14 +22,4 @@ struct MadeDrafter {
 /// Makes a drafter. Throws ConfigError at or below drafter.path.
 MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& request);
 
-/// A model that drafts for a task, or the reason why there is none.
-struct DraftModel {
-  std::optional<Model> model;
-  std::string unsupported_reason = {};
-  RequestLaw remembered = {};  ///< its sampling options if they remember; others are part of the model
-};
-
-/// Builds a model that drafts for a task. Throws ConfigError, also for a vocabulary other than the task's.
-DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request);
-
 }  // namespace speclab

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/distribution/number.hpp"
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -103,11 +103,10 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
   mixed_facts(parameters, path, facts_of(base), facts_of(other));
   const auto& vocabulary = other.vocabulary ? other.vocabulary : base.vocabulary;
   if (parameters.epsilon) return {mixed(base.model, other.model, *parameters.epsilon), vocabulary};
-  try {
-    return {mixed_to_alpha(*base.model.table(), *other.model.table(), *parameters.alpha), vocabulary};
-  } catch (const ModelError& error) {
-    throw ConfigError(path + "/alpha", error.what());
-  }
+  return {
+      at_path(path + "/alpha",
+              [&] { return mixed_to_alpha(*base.model.table(), *other.model.table(), *parameters.alpha); }),
+      vocabulary};
 }
 
 /// Ignores sampling options of the mixed models, as building does.

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -22,18 +22,8 @@ FactsRequest known_of(const ModelRequest& request) {
   return known;
 }
 
-/// Runs `work`; turns a ModelError into an error about this config's model.
-template <class Work>
-auto of_model(const ModelConfig& config, const Work& work) {
-  try {
-    return work();
-  } catch (const ModelError& error) {
-    throw ConfigError(config.path, error.what());
-  }
-}
-
 BuiltModel make_model(const ModelConfig& config, const ModelRequest& request) {
-  return of_model(config, [&] { return config.entry().make(config, request); });
+  return at_path(config.path, [&] { return config.entry().make(config, request); });
 }
 
 }  // namespace
@@ -82,7 +72,7 @@ std::string sampling_path(const ModelConfig& config) {
 
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
   if (const auto& facts = config.entry().facts)
-    return of_model(config, [&] { return facts(config, request); });
+    return at_path(config.path, [&] { return facts(config, request); });
   std::vector<std::string> files;
   config.entry().parameters->add_input_files(config.parameters.get(), files);
   const auto missing = [](const std::string& file) { return !std::filesystem::exists(file); };

@@ -15,7 +15,6 @@
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "sim/error.hpp"
 #include "sim/models/request_model.hpp"
 
 namespace speclab {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/distribution/number.hpp"
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/csv_reader.hpp"
 #include "experiments/base/support/npy.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -95,12 +95,7 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
     }
     weights.insert(weights.end(), rows[i].begin(), rows[i].end());
   }
-  std::int32_t order = 0;
-  try {
-    order = table_order(rows.size(), vocab);
-  } catch (const ModelError& error) {
-    throw ConfigError(here, error.what());
-  }
+  const std::int32_t order = at_path(here, [&] { return table_order(rows.size(), vocab); });
   return {TableModel(static_cast<std::int32_t>(vocab), order, std::move(weights))};
 }
 

@@ -98,19 +98,20 @@ std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std:
                                 LargestDenominators{most / support.low, most / support.high});
 }
 
-/// Computes the numbers of rounds with at most `most` drafted tokens.
+/// Computes the numbers of rounds whose policy ends drafting at `most` tokens.
 ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
                         std::int32_t most, double confidence, Independence independence) {
+  const double longest = entry.drafter->largest(most).count;
   // The speedup among these metrics assumes a single cost and is not used.
-  const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
-                                                       {EqualLength::tokens, static_cast<double>(most)});
+  const ByMetric<Interval> metrics =
+      simulated_metrics(outcome.batches, {}, confidence, independence, {EqualLength::tokens, longest});
   return {
       .alpha_examined = value_of(metrics, Metric::alpha_examined),
       .alpha_drafted = value_of(metrics, Metric::alpha_drafted),
       .drafted_per_round =
           known_bounds(bounded_ratio_interval(each(outcome, [](const Tally& t) { return real(t.drafted); }),
                                               each(outcome, [](const Tally& t) { return real(t.rounds); }),
-                                              {0, static_cast<double>(most)}, confidence),
+                                              {0, longest}, confidence),
                        independence),
       .tokens_per_target_step = value_of(metrics, Metric::tokens_per_target_step),
       .speedup = known_bounds(
@@ -133,7 +134,6 @@ class Comparison {
   /// Measures the cell. Throws Stopped.
   void run(CellResult& result, const RunContext& context) const {
     const Measured measured = measure(context.control);
-    if (measured.partial()) throw Stopped{};
     CompareResult own;
     describe(result, own, measured, context.confidence);
     result.own = std::move(own);
@@ -145,14 +145,8 @@ class Comparison {
     std::optional<Outcome> outcome;  ///< empty if the policy has no meaning for the drafter
   };
   struct Measured {
-    Outcome overlap;        ///< of the text that the target generates
+    Outcome overlap;        ///< acceptance rates in the text that the target generates
     std::vector<Run> runs;  ///< for every gamma, then for every policy
-
-    bool partial() const {
-      return overlap.partial || std::any_of(runs.begin(), runs.end(), [](const Run& run) {
-               return run.outcome && run.outcome->partial;
-             });
-    }
   };
 
   Measured measure(const Control& control) const {
@@ -166,12 +160,14 @@ class Comparison {
     const TargetOf target_of = [&](std::size_t sequence) { return task_->target_of(sequence); };
     for_each_index(runs.size() + 1, [&](std::size_t i) {
       if (i == runs.size()) {
-        measured.overlap = measure_first_overlap(set, target_of, *entry_.drafter, control);
+        measured.overlap = measure_first_acceptance(set, target_of, *entry_.drafter, entry_.rule, control);
       } else if (!runs[i].policy.foresees() || entry_.drafter->foretells_runs()) {
         runs[i].outcome =
             decode_sequences(set, target_of, *entry_.drafter, runs[i].policy, entry_.rule, control);
       }
     });
+    const auto stopped = [](const Run& run) { return run.outcome && run.outcome->partial; };
+    if (measured.overlap.partial || std::ranges::any_of(runs, stopped)) throw Stopped{};
     return measured;
   }
 
@@ -199,6 +195,7 @@ class Comparison {
     for (const Speeds& one : by_gamma) all_gammas.push_back(one.batches());
     own.best_gamma = section_.gammas[best];
     own.sequences = sequences;
+    own.lossy_rule = entry_.lossy_rule;
 
     const Outcome& overlaps = measured.overlap;
     own.proposes = known_bounds(
@@ -209,8 +206,9 @@ class Comparison {
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
-    put(Metric::alpha_overlap,
-        value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
+    if (entry_.rule->has_acceptance_rate())
+      put(Metric::alpha_overlap,
+          value_of(simulated_metrics(overlaps.batches, {}, confidence, independence), Metric::alpha_overlap));
     const GammaResult& fastest = own.gammas[best];
     put(Metric::alpha_examined, fastest.alpha_examined);
     put(Metric::alpha_drafted, fastest.alpha_drafted);
@@ -310,6 +308,8 @@ const Experiment& compare_experiment() {
       .name = "compare",
       .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
       .sections = {"compare"},
+      .reads = {"sampling", "rule"},
+      .instead = "give \"gammas\" to \"compare\", \"c\" to drafters, and \"corpus\" or \"target\" to tasks",
       .check = check_comparison,
       .prepare = prepare_comparison,
       .split = by_task_and_drafter,

@@ -64,6 +64,7 @@ struct PolicyResult : ComparedNumbers {
 /// A cell's result: the numbers, or the reason why there are none.
 struct CompareResult {
   std::string unsupported_reason;
+  std::string lossy_rule;            ///< the drafter's rule if it is not lossless for the target, else empty
   std::uint64_t sequences = 0;       ///< number of decoded sequences
   std::optional<Interval> proposes;  ///< share of contexts in which the drafter proposes any token
   std::int32_t best_gamma = 0;       ///< fastest fixed gamma

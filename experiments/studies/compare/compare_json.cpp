@@ -18,7 +18,7 @@ const Typed<TaskConfig>& task_type() {
        required(field("corpus", &T::corpus, corpus_type(), "The text; its held-out documents are decoded.")),
        field("target", &T::target, kind_of(model_family()),
              "The target. Without one the target is the model that writes the text greedily."),
-       integer_field("sequences", &T::sequences, 1, 100000,
+       integer_field("sequences", &T::sequences, 2, 100000,
                      "Held-out documents to decode, from the first one on."),
        integer_field("tokens", &T::tokens, 1, 1000000, "Tokens to decode in each, at most."),
        integer_field("prompt_tokens", &T::prompt_tokens, 0, 1000000,
@@ -80,6 +80,7 @@ const Typed<CompareResult>& described() {
   using Own = CompareResult;
   static const auto type =
       result_object<Own>("comparison", {sparse("unsupported_reason", &Own::unsupported_reason),
+                                        sparse("lossy_rule", &Own::lossy_rule),
                                         sparse("sequences", &Own::sequences),
                                         {"proposes", &Own::proposes},
                                         sparse("best_gamma", &Own::best_gamma),
@@ -94,6 +95,7 @@ std::string compare_csv(const Result& result, const Timings&) {
                            "drafted_per_round", "alpha_examined", "alpha_drafted", "alpha_overlap"}) {
     add_interval_columns(columns, name);
   }
+  columns.emplace_back("lossy_rule");
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
   const auto add = [&](const FinishedCell<CompareResult>& of, const PolicyResult& run) {
@@ -103,6 +105,7 @@ std::string compare_csv(const Result& result, const Timings&) {
           run.alpha_examined, run.alpha_drafted, value_of(of.cell.simulated, Metric::alpha_overlap)}) {
       add_interval(row, interval);
     }
+    row.emplace_back(of.own.lossy_rule);
     lines += rows.line(of.index, of.cell, std::move(row));
   };
   for (const auto& one : finished_cells<CompareResult>(result)) {

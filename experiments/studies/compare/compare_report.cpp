@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "experiments/base/format/named_entry.hpp"
@@ -63,14 +64,22 @@ Cell interval_or_none(const std::optional<Interval>& interval) {
   return interval ? interval_cell(*interval) : text_cell("–");
 }
 
+/// Returns the further values that a sweep sets, as the beginning of a text.
+std::string swept(const CellResult& cell) {
+  const std::size_t both = set_text(cell, "task").size() + 2 + set_text(cell, "drafter").size();
+  return cell.label.substr(0, cell.label.size() - std::min(cell.label.size(), both));
+}
+
+/// Returns the drafter's name, marked if its rule is lossy.
+std::string drafter_of(const CellResult& cell) {
+  const std::string name = set_text(cell, "drafter");
+  const bool lossy = cell.own && !own<CompareResult>(cell).lossy_rule.empty();
+  return lossy ? fmt::format("{} (lossy: {})", name, own<CompareResult>(cell).lossy_rule) : name;
+}
+
 /// Returns task and drafter, and the further values that the sweep sets.
 std::vector<Cell> head(const CellResult& cell) {
-  const std::string task = set_text(cell, "task");
-  const std::string drafter = set_text(cell, "drafter");
-  const std::string both = task + ": " + drafter;
-  const std::size_t extra = cell.label.size() - std::min(cell.label.size(), both.size());
-  const std::string before = extra > 2 ? cell.label.substr(0, extra - 2) + ", " : "";
-  return {text_cell(before + task), text_cell(drafter)};
+  return {text_cell(swept(cell) + set_text(cell, "task")), text_cell(drafter_of(cell))};
 }
 
 /// Returns a row without numbers, which says that the cell was interrupted, or leaves the reason to a note.
@@ -119,7 +128,7 @@ Table drafters_table(const Result& result, const std::string& id) {
        metric_label(Metric::tokens_per_target_step), metric_label(Metric::alpha_overlap),
        metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
       {},
-      "All columns but α (contexts) and \"proposes\" are at the fastest fixed γ. α (contexts): the rule's acceptance rate (for token verification, the overlap of target and draft), averaged over text that the target generates; 0 where the drafter proposes nothing. \"proposes\": the share of contexts in which it proposes something. Standard decoding has speedup 1."};
+      "All columns but α (contexts) and \"proposes\" are at the fastest fixed γ. α (contexts): the rule's acceptance rate (for token verification, the overlap of target and draft), averaged over text that the target generates; 0 where the drafter proposes nothing, – if the rule has no such rate (block verification). \"proposes\": the share of contexts in which it proposes something. Standard decoding has speedup 1."};
   for (const CellResult& cell : result.cells) {
     if (!cell.own || !own<CompareResult>(cell).ran()) {
       table.rows.push_back(empty_row(cell, table.columns.size()));
@@ -137,18 +146,12 @@ Table drafters_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Returns a sentence about kinds of text that few sequences may miss.
+/// Returns a sentence about kinds of text that the sequences of cells with intervals may miss.
 std::string kinds_of_text(const Result& result) {
   const std::vector<ComparedCell> cells = compared_cells(result);
-  if (cells.empty()) return "";
-  const std::uint64_t fewest = std::ranges::min_element(cells, {}, [](const ComparedCell& one) {
-                                 return one.own.sequences;
-                               })->own.sequences;
-  if (fewest < min_judged_sequences) {
-    return fmt::format(
-        " Texts that can be copied differ so much from others that {} sequences are needed here.",
-        min_judged_sequences);
-  }
+  const auto sequences = [](const ComparedCell& one) { return one.own.sequences; };
+  const std::uint64_t fewest = std::ranges::min_element(cells, {}, sequences)->own.sequences;
+  if (fewest < min_judged_sequences) return "";
   return fmt::format(
       " The intervals do not account for kinds of text that the {} sequences may miss: those below {:.2g}% of all texts.",
       fewest, 300.0 / static_cast<double>(fewest));
@@ -171,21 +174,6 @@ const char* css_of(const PolicyResult& policy) {
   return above_zero(policy.gain) ? "good" : below_zero(policy.gain) ? "bad" : "";
 }
 
-/// Adds a column for the upper bound with drafting free, if there is one.
-void add_drafting_free(Table& table, const Result& result) {
-  std::vector<Cell> column;
-  bool any = false;
-  for (const auto& [index, cell, own] : compared_cells(result)) {
-    const auto bound = std::ranges::find_if(own.policies, &PolicyResult::upper_bound);
-    const bool found = bound != own.policies.end();
-    column.push_back(found ? number_cell(bound->speedup_drafting_free->estimate) : text_cell("–"));
-    any = any || found;
-  }
-  if (!any) return;
-  table.columns.emplace_back("upper bound, drafting free");
-  for (std::size_t row = 0; row < column.size(); ++row) table.rows[row].push_back(std::move(column[row]));
-}
-
 Table policies_table(const Result& result, const std::string& id) {
   const std::vector<std::string> names = policy_names(result);
   Table table{id, "Speedup by γ policy", {"task", "drafter", "best fixed γ"}};
@@ -202,8 +190,7 @@ Table policies_table(const Result& result, const std::string& id) {
     }
   }
   table.note =
-      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. These sequences choose the best fixed γ; the interval is for the difference to the truly best one. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted; with drafting free, it pays nothing. No mark: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown. results.csv has the differences (gain).";
-  add_drafting_free(table, result);
+      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. These sequences choose the best fixed γ; the interval is for the difference to the truly best one. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted. No mark: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown. results.csv has the differences (gain), and the upper bound with drafting free.";
   return table;
 }
 
@@ -230,106 +217,123 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
   if (!policy_names(result).empty()) tables.push_back(policies_table(result, id + "-policies"));
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.front().note = interruption(result) + edges(result) + tables.front().note + " " +
-                        interval_note(result) + kinds_of_text(result) + reasons(result);
+                        interval_note(result, min_judged_sequences) + kinds_of_text(result) + reasons(result);
   return tables;
 }
 
 using SpeedupOf = std::function<std::optional<Interval>(const ComparedCell&, const std::string& name)>;
 
-/// Draws the drafters on one axis, with a series for each of `names`.
-Figure by_drafter(const Result& result, const std::vector<std::string>& names, const SpeedupOf& speedup) {
+/// Draws the drafters on one axis, with a series for each of `names`; of a large sweep the first ones.
+Figure by_drafter(const Result& result, const std::string& title, const std::vector<std::string>& names,
+                  const SpeedupOf& speedup) {
+  constexpr std::size_t max_drawn = 60;
   Figure figure;
-  figure.categories = distinct(result, "drafter");
+  figure.title = title;
+  figure.caption = title + ", with intervals. Standard decoding is 1.";
   figure.y_label = metric_label(Metric::speedup);
+  for (const auto& [index, cell, own] : compared_cells(result))
+    add_new(figure.categories, swept(cell) + drafter_of(cell));
+  if (figure.categories.size() > max_drawn) {
+    figure.caption += fmt::format(" The first {} of {}.", max_drawn, figure.categories.size());
+    figure.categories.resize(max_drawn);
+  }
   for (const std::string& name : names) {
     Series series{.name = name, .style = SeriesStyle::points};
     for (const ComparedCell& one : compared_cells(result)) {
       const std::optional<Interval> value = speedup(one, name);
-      const auto at = std::ranges::find(figure.categories, set_text(one.cell, "drafter"));
-      if (value) series.add(static_cast<double>(at - figure.categories.begin()), *value);
+      const auto at = std::ranges::find(figure.categories, swept(one.cell) + drafter_of(one.cell));
+      if (value && at != figure.categories.end())
+        series.add(static_cast<double>(at - figure.categories.begin()), *value);
     }
     figure.add(std::move(series));
   }
   return figure;
 }
 
-/// Draws one row per cell, for sweeps, which have several cells per drafter and task.
-std::vector<Figure> by_cell(const Result& result) {
-  constexpr std::size_t max_cells_drawn = 60;
-  Figure figure;
-  figure.title = "Speedup of every drafter at its best fixed γ";
-  figure.y_label = metric_label(Metric::speedup);
-  figure.caption = "One row per cell, with intervals. Standard decoding is 1.";
-  Series series{.name = "best fixed γ", .style = SeriesStyle::points};
-  for (const auto& [index, cell, own] : compared_cells(result)) {
-    if (series.x.size() < max_cells_drawn) series.add(figure.add_category(cell.label), speedup_of(cell));
-  }
-  if (series.x.empty()) return {};
-  if (result.cells.size() > max_cells_drawn)
-    figure.caption +=
-        fmt::format(" The first {} of {} cells; results.csv has all.", max_cells_drawn, result.cells.size());
-  figure.series.push_back(std::move(series));
-  return {figure};
-}
-
 /// Draws by task the speedup of every drafter at its best gamma, and for each task the speedups by policy.
 std::vector<Figure> compare_figures(const Result& result, const Timings&) {
-  // One axis cannot distinguish a sweep's several cells for one drafter and task.
-  if (result.shown().sweep || result.shown().cases) return by_cell(result);
   const std::vector<std::string> tasks = distinct(result, "task");
-  Figure all = by_drafter(result, tasks,
-                          [](const ComparedCell& one, const std::string& task) -> std::optional<Interval> {
-                            if (set_text(one.cell, "task") != task) return std::nullopt;
-                            return speedup_of(one.cell);
-                          });
-  if (all.series.empty()) return {};
-  all.title = "Speedup of every drafter at its best fixed γ, by task";
-  all.caption = all.title + ", with intervals. Standard decoding is 1.";
-  std::vector<Figure> figures{std::move(all)};
-
   std::vector<std::string> names = policy_names(result);
-  if (names.empty()) return figures;
-  names.insert(names.begin(), "best fixed γ");
-  for (const std::string& task : tasks) {
-    Figure figure = by_drafter(
-        result, names, [&](const ComparedCell& one, const std::string& name) -> std::optional<Interval> {
-          if (set_text(one.cell, "task") != task) return std::nullopt;
-          if (name == names.front()) return speedup_of(one.cell);
-          const PolicyResult* policy = find_named(one.own.policies, name);
-          return policy != nullptr ? policy->speedup : std::nullopt;
-        });
-    if (figure.series.empty()) continue;
-    figure.title = fmt::format("Speedup by γ policy: {}", task);
-    figure.caption = figure.title + ", with intervals.";
-    figures.push_back(std::move(figure));
+  std::vector<Figure> figures{
+      by_drafter(result, "Speedup of every drafter at its best fixed γ, by task", tasks,
+                 [](const ComparedCell& one, const std::string& task) -> std::optional<Interval> {
+                   if (set_text(one.cell, "task") != task) return std::nullopt;
+                   return speedup_of(one.cell);
+                 })};
+  if (!names.empty()) {
+    names.insert(names.begin(), "best fixed γ");
+    for (const std::string& task : tasks) {
+      const auto speedup = [&](const ComparedCell& one, const std::string& name) -> std::optional<Interval> {
+        if (set_text(one.cell, "task") != task) return std::nullopt;
+        if (name == names.front()) return speedup_of(one.cell);
+        const PolicyResult* policy = find_named(one.own.policies, name);
+        return policy != nullptr ? policy->speedup : std::nullopt;
+      };
+      figures.push_back(by_drafter(result, fmt::format("Speedup by γ policy: {}", task), names, speedup));
+    }
   }
+  std::erase_if(figures, [](const Figure& figure) { return figure.series.empty(); });
   return figures;
 }
 
-/// Names the fastest drafter of each task.
-std::string compare_headline(const Result& result, const Timings&) {
-  constexpr std::size_t max_tasks = 3;
-  const std::vector<ComparedCell> cells = compared_cells(result);
-  const std::vector<std::string> tasks = distinct(result, "task");
-  std::string text;
-  for (const std::string& task : tasks) {
-    const ComparedCell* best = nullptr;
-    for (const ComparedCell& one : cells) {
-      if (set_text(one.cell, "task") != task) continue;
-      if (best == nullptr || speedup_of(one.cell).estimate > speedup_of(best->cell).estimate) best = &one;
-    }
-    if (best == nullptr) continue;
-    text += fmt::format("{}{}: {} at γ = {}, speedup {}", text.empty() ? "Fastest on " : "; on ", task,
-                        set_text(best->cell, "drafter"), best->own.best_gamma,
-                        interval_text(speedup_of(best->cell)));
-    if (&task - tasks.data() + 1 == max_tasks && tasks.size() > max_tasks) {
-      text += fmt::format("; and {} tasks more", tasks.size() - max_tasks);
-      break;
+/// A drafter with its best fixed γ or a policy, or plain decoding.
+struct Contender {
+  std::string name;
+  Interval speedup;
+  bool plain = false;
+};
+
+std::string with_speedup(const Contender& one) {
+  return fmt::format("{} ({})", one.name, interval_text(one.speedup));
+}
+
+/// Returns a task's contenders, the fastest first; none if no drafter has run.
+std::vector<Contender> contenders(const Result& result, const std::string& task) {
+  std::vector<Contender> all;
+  for (const ComparedCell& one : compared_cells(result)) {
+    if (set_text(one.cell, "task") != task) continue;
+    const std::string drafter = swept(one.cell) + drafter_of(one.cell);
+    all.push_back({fmt::format("{} at γ = {}", drafter, one.own.best_gamma), speedup_of(one.cell)});
+    for (const PolicyResult& policy : one.own.policies) {
+      if (!policy.upper_bound()) all.push_back({drafter + " with " + policy.name, *policy.speedup});
     }
   }
-  if (text.empty())
+  if (!all.empty()) all.push_back({"plain decoding", {1, 1, 1}, true});
+  std::ranges::stable_sort(all, std::greater{}, [](const auto& one) { return one.speedup.estimate; });
+  return all;
+}
+
+/// Joins the first texts and counts the others.
+std::string listed(const std::vector<std::string>& texts, const char* separator, const char* others) {
+  const std::size_t shown = std::min<std::size_t>(texts.size(), 3);
+  return fmt::format("{}{}", fmt::join(texts.begin(), texts.begin() + shown, separator),
+                     shown < texts.size() ? fmt::format(", and {} {}", texts.size() - shown, others) : "");
+}
+
+/// Names the fastest, and those whose intervals overlap with its own, such as its equals.
+std::string fastest_text(const std::vector<Contender>& all) {
+  const Contender& best = all.front();
+  std::vector<std::string> close;
+  for (const Contender& one : all | std::views::drop(1)) {
+    if (one.speedup.high < best.speedup.low) continue;  // false where a bound is unknown
+    close.insert(one.plain ? close.begin() : close.end(), with_speedup(one));
+  }
+  const std::string text = fmt::format("{}, speedup {}", best.name, interval_text(best.speedup));
+  if (!close.empty()) return text + ", not distinguishable from " + listed(close, ", ", "more");
+  return best.plain ? text + ", before " + with_speedup(all[1]) : text;
+}
+
+/// Names the fastest way to decode each task.
+std::string compare_headline(const Result& result, const Timings&) {
+  std::vector<std::string> fastest;
+  for (const std::string& task : distinct(result, "task")) {
+    const std::vector<Contender> all = contenders(result, task);
+    if (!all.empty()) fastest.push_back(task + ": " + fastest_text(all));
+  }
+  if (fastest.empty())
     return result.partial ? "Interrupted before any drafter had run." : "No drafter could run.";
-  return text + ".";
+  return fmt::format("Fastest on {}.{}", listed(fastest, "; on ", "more tasks"),
+                     result.partial ? " Interrupted: partial." : "");
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"
-#include "sim/error.hpp"
 #include "sim/models/request_model.hpp"
 #include "sim/text/documents.hpp"
 #include "sim/text/text_target.hpp"
@@ -30,12 +30,8 @@ std::optional<std::size_t> prompt_end(const std::vector<Token>& document, std::o
 std::optional<Token> prompt_until(const TaskConfig& task, const std::string& path, const CorpusText& text) {
   const std::string& word = task.prompt_until;
   if (word.empty()) return text.separator;
-  std::vector<Token> tokens;
-  try {
-    tokens = text.vocabulary.tokens(word);
-  } catch (const ModelError& error) {
-    throw ConfigError(path + "/prompt_until", error.what());
-  }
+  const std::vector<Token> tokens =
+      at_path(path + "/prompt_until", [&] { return text.vocabulary.tokens(word); });
   if (tokens.size() != 1) {
     throw ConfigError(path + "/prompt_until", "\"{}\" is {} tokens; give a single one", word, tokens.size());
   }
@@ -73,11 +69,12 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
         {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
          static_cast<std::uint32_t>(tokens)});
   }
-  if (task.documents.size() < 2) {
-    throw ConfigError(path,
-                      "{} of {} held-out documents suit the prompt; at least 2 must: "
-                      "shorten the prompt, or hold out more",
-                      task.documents.size(), text->held_out.size());
+  if (const std::size_t found = task.documents.size(); found < wanted) {
+    throw ConfigError(path + "/sequences",
+                      "{} of {} held-out documents suit the prompt, too few for {} sequences: {}shorten the "
+                      "prompt, or hold out more by a smaller \"hold_out\"",
+                      found, text->held_out.size(), wanted,
+                      found < 2 ? "" : fmt::format("ask for at most {}, ", found));
   }
   return task;
 }
@@ -91,8 +88,7 @@ Model BenchmarkTask::target_of(std::size_t sequence) const {
 }
 
 double BenchmarkEntry::round_time(std::int32_t drafted) const {
-  const std::int32_t runs = drafter->foretells_runs() ? drafter->runs(drafted) : drafted;
-  return 1 + verify * drafted + costs.front() * runs;
+  return 1 + verify * drafted + costs.front() * drafter->largest(drafted).runs;
 }
 
 double BenchmarkEntry::time(const Tally& tally) const {
@@ -105,12 +101,12 @@ double BenchmarkEntry::time(const Tally& tally) const {
 }
 
 Support BenchmarkEntry::possible_speedups(std::int32_t most) const {
-  Support speeds{1, drafter->foretells_runs() ? 1.0 : 1.0 + most};
-  for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
-    const double round = round_time(drafted);
-    speeds.low = std::min(speeds.low, 1 / round);
-    speeds.high = std::max(speeds.high, (1 + drafted) / round);
-  }
+  const Drafted largest = drafter->largest(most);
+  Tally slowest;
+  slowest.add_round({.drafted = largest.count, .draft_runs = largest.runs, .inner_runs = largest.inner_runs});
+  Support speeds{1 / time(slowest), drafter->foretells_runs() ? 1.0 : 1.0 + largest.count};
+  for (std::int32_t drafted = 0; drafted <= most; ++drafted)
+    speeds.high = std::max(speeds.high, (1 + drafted) / round_time(drafted));
   return speeds;
 }
 
@@ -126,6 +122,9 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                           const std::string& task_path, const BenchmarkTask& task, const Config& config,
                           ModelFactory& factory) {
   const RuleConfig& rule = drafter.rule ? *drafter.rule : config.rule;
+  // A text as the target is greedy.
+  const double temperature =
+      task_config.target ? sampling_of(*task_config.target, config.sampling).temperature : 0;
   return {make_drafter(drafter, {.factory = factory,
                                  .corpus = task_config.corpus,
                                  .corpus_path = task_path + "/corpus",
@@ -134,7 +133,8 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                                  .target = task.target ? &task.target->model : nullptr,
                                  .seed = config.seed,
                                  .grammar = task.target ? task.target->remembered.grammar : Grammar{}}),
-          config.section<CompareSection>().verify, make_rule(rule, 1).sampled};
+          config.section<CompareSection>().verify, make_rule(rule, 1).sampled,
+          expected_lossless(rule, temperature) ? "" : rule.name()};
 }
 
 }  // namespace speclab

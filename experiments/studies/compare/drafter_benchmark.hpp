@@ -34,18 +34,19 @@ struct BenchmarkTask {
 struct BenchmarkEntry : MadeDrafter {
   double verify;  ///< extra time of a target run per verified token, in target runs
   AnyRule rule;
+  std::string lossy_rule;  ///< its name if it is not lossless for the target, else empty
 
   /// Returns the time of a round with `drafted` drafted tokens, in target runs. Counts one run per token for
   /// drafters whose number of runs is known only afterwards.
   double round_time(std::int32_t drafted) const;
   /// Returns the time of a tally's rounds, in target runs.
   double time(const Tally& tally) const;
-  /// Returns the range of speeds of rounds with at most `most` drafted tokens: the slowest accept nothing,
-  /// the fastest everything.
+  /// Returns the range of speeds of rounds whose policy ends drafting at `most` tokens: the slowest accept
+  /// nothing, the fastest everything.
   Support possible_speedups(std::int32_t most) const;
 };
 
-/// Returns the config's task at `path`, shared among callers. Throws ConfigError if no document is suitable.
+/// Returns the config's task at `path`, shared among callers. Throws ConfigError if too few documents suit.
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs);
 

@@ -36,8 +36,8 @@ mkdir -p folder
 for i in $(seq 12); do printf 'the cat sat on the mat and the dog sat on the log number %d and so on for a while until it ends\n' $i >folder/$i.txt; done
 cat >tasks.json <<'J'
 {"$schema": "speclab.schema.json", "title": "Own tasks", "experiment": "compare", "compare": {
- "tasks": [{"name": "pairs", "corpus": {"file": "pairs.jsonl", "prompt_field": "instruction", "output_field": "response", "hold_out": 4}, "tokens": 10},
-           {"name": "folder", "corpus": {"file": "folder", "hold_out": 4}, "prompt_tokens": 5, "tokens": 10}],
+ "tasks": [{"name": "pairs", "corpus": {"file": "pairs.jsonl", "prompt_field": "instruction", "output_field": "response", "hold_out": 4}, "sequences": 10, "tokens": 10},
+           {"name": "folder", "corpus": {"file": "folder", "hold_out": 4}, "sequences": 3, "prompt_tokens": 5, "tokens": 10}],
  "drafters": [{"kind": "lookup"}], "gammas": [1, 2]}}
 J
 expect 0 run tasks.json --out tasks

@@ -92,7 +92,7 @@ CASES = [
     Case("run", ["many_cells.json", *RUN], after=0.3),
     Case("run", ["many_cells.json", *RUN], after=6),
     Case("sweep", [path_of("iid_grid"), *RUN, *sets(simulation__length=100000000)], partial=True),
-    Case("compare", [path_of("compare_prose"), *RUN, *sets(compare__tasks__0__sequences=100000)], after=3, partial=True),
+    Case("compare", [path_of("compare_prose"), *RUN, *sets(compare__tasks__0__tokens=2000)], after=3, partial=True),
     Case("reproduce", [*ONE, "-q", "--out", "out", "--only", "table1,figure3", *sets(simulation__length=100000000)], after=0.3,
          leaves=["out/summary.csv", "out/report.html"]),
     Case("plot", ["plotted"], after=0.02),

@@ -82,7 +82,7 @@ Tokens chain_after(const AlignedCopy& drafter, const Tokens& input, const Tokens
 }  // namespace
 
 TEST_CASE("copies from the start, and again after a disagreement") {
-  const AlignedCopy drafter(20);
+  const AlignedCopy drafter(20, {1, 0, Realign::unique});
   const Tokens input{1, 2, 3, 4, 5, 6};
   CHECK(chain_after(drafter, input, {}) == input);
   CHECK(chain_after(drafter, input, {1, 2}) == Tokens{3, 4, 5, 6});
@@ -97,12 +97,13 @@ TEST_CASE("copies from the start, and again after a disagreement") {
 
 TEST_CASE("a token that stands twice: the unique place, or the nearest") {
   const Tokens input{7, 1, 2, 7, 3, 4, 7, 5};
-  CHECK(chain_after(AlignedCopy(10), input, {7, 1, 9, 7}).empty());
+  CHECK(chain_after(AlignedCopy(10, {1, 0, Realign::unique}), input, {7, 1, 9, 7}).empty());
   CHECK(chain_after(AlignedCopy(10, {1, 0, Realign::nearest}), input, {7, 1, 9, 7}) == Tokens{3, 4, 7, 5});
   CHECK(chain_after(AlignedCopy(10, {2, 0, Realign::unique}), input, {7, 1, 9, 4, 7}) == Tokens{5});
   // Both tokens only occur before the old alignment.
   CHECK(chain_after(AlignedCopy(10, {1, 0, Realign::nearest}), input, {7, 1, 2, 7, 2}).empty());
-  CHECK(chain_after(AlignedCopy(10), input, {7, 1, 2, 7, 2}) == Tokens{7, 3, 4, 7, 5});
+  CHECK(chain_after(AlignedCopy(10, {1, 0, Realign::unique}), input, {7, 1, 2, 7, 2}) ==
+        Tokens{7, 3, 4, 7, 5});
 }
 
 TEST_CASE("agrees with the definition while outputs grow, and at once") {
@@ -144,7 +145,7 @@ TEST_CASE("the last tokens are the output's, not the prompt's") {
 }
 
 TEST_CASE("copies of a memory go their own ways") {
-  const AlignedCopy drafter(10);
+  const AlignedCopy drafter(10, {1, 0, Realign::unique});
   const Tokens input{1, 2, 3, 4};
   AlignedCopy::Memory one;
   drafter.read(one, input);
@@ -156,7 +157,7 @@ TEST_CASE("copies of a memory go their own ways") {
 }
 
 TEST_CASE("nothing to copy, one token") {
-  const AlignedCopy drafter(1);
+  const AlignedCopy drafter(1, {1, 0, Realign::unique});
   CHECK(chain_after(drafter, {}, {}).empty());
   CHECK(chain_after(drafter, {}, {0}).empty());
   CHECK(chain_after(drafter, {0}, {}) == Tokens{0});

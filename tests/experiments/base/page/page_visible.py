@@ -48,7 +48,7 @@ pages = {
     "serving": ["run", "configs/serving/policies.json", "--set", "serving.requests=200", "--set", "serving.runs=3"],
     "serving_measured": ["run", "configs/serving/depthchart.json", "--set", "serving.runs=4"],
     "beam": ["run", "configs/beam_austen.json", *few],
-    "compare": ["compare", "configs/compare_prose.json", *few],
+    "compare": ["compare", "configs/compare_prose.json", "--set", "compare.tasks.0.tokens=20"],
     "exact": ["exact", "configs/exact_markov.json", "--no-simulation"],
     "check": ["check", "configs/check_token.json", "--set", "check.samples=2000"],
     "prove": ["prove", "--rule", "lenient", "--lenience", ".5", "--target", ".5,.3,.2", "--draft", ".1,.3,.6"],

@@ -48,13 +48,12 @@ std::string nested(int levels) {
 
 }  // namespace
 
-TEST_CASE("every drafter that needs no model is made from its defaults, over the task's vocabulary") {
+TEST_CASE("every drafter that needs no model is made from its defaults") {
   Task task;
   for (const std::string kind : {"lookup", "suffix", "lookahead", "heads", "aligned-copy"}) {
     INFO(kind);
     const MadeDrafter made = task.make(R"({"kind": ")" + kind + R"(", "c": 0.25})");
     REQUIRE(made.drafter);
-    CHECK(made.drafter->vocab() == task.text.vocabulary.size());
     CHECK(made.drafter->foretells_runs());
     CHECK(made.costs == std::vector<double>{0.25});
   }
@@ -62,8 +61,7 @@ TEST_CASE("every drafter that needs no model is made from its defaults, over the
 
 TEST_CASE("a model takes the task's vocabulary, and another one is refused") {
   Task task;
-  CHECK(task.make(R"({"kind": "model", "model": {"kind": "uniform"}})").drafter->vocab() ==
-        task.text.vocabulary.size());
+  CHECK(task.make(R"({"kind": "model", "model": {"kind": "uniform"}})").drafter);
   CHECK(config_error_of([&] {
           task.make(R"({"kind": "model", "model": {"kind": "uniform", "vocab": 3}})");
         }).starts_with("/drafter/model: has a vocabulary of 3"));
@@ -115,7 +113,9 @@ TEST_CASE(
   CHECK(task.make(R"({"kind": "grammar"})").drafter->foretells_runs());
   CHECK(!task.make(both).drafter->foretells_runs());
   CHECK(task.make(R"({"kind": "model", "model": {"kind": "uniform"}})").drafter->foretells_runs());
-  CHECK(config_error_of([&] { task.make(nested(1)); }).starts_with("/sampling: penalties, \"min_tokens\""));
+  const std::string middle = config_error_of([&] { task.make(nested(1)); });
+  CHECK(middle.starts_with("/sampling: penalties, \"min_tokens\""));
+  CHECK(middle.find("give it \"sampling\": {}, or") != std::string::npos);
   task.sampling.grammar = {{.next = {{99, 0}}}};
   CHECK(config_error_of([&] { task.make(both); }).starts_with("/sampling/grammar/0/99: 99 is outside"));
 }

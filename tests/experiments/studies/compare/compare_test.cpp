@@ -113,6 +113,55 @@ TEST_CASE("a draft that is the target: all is accepted, and the speedup is Theor
   CHECK(comparison.gammas[0].speedup->estimate == doctest::Approx(2 / 1.1));
 }
 
+TEST_CASE("alpha in contexts is the rate of the drafter's own rule, and none where the rule has none") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["rule"] = {{"kind", "fault-accept-all"}};
+  config["compare"]["drafters"] = parse_json(R"([
+      {"kind": "model", "name": "all", "model": {"kind": "unigram"}},
+      {"kind": "model", "name": "token", "model": {"kind": "unigram"}, "rule": {"kind": "token"}},
+      {"kind": "model", "name": "block", "model": {"kind": "unigram"}, "rule": {"kind": "block"}}])");
+  const Result result = run(config);
+  CHECK(value(cell_of(result, "model: all"), Metric::alpha_overlap) == doctest::Approx(1));
+  CHECK(value(cell_of(result, "model: token"), Metric::alpha_overlap) < 0.9);
+  const CellResult& block = cell_of(result, "model: block");
+  CHECK(find(block.simulated, Metric::alpha_overlap) == nullptr);
+  CHECK(own<CompareResult>(block).proposes->estimate == 1);
+  CHECK(tables_of(result, {}, "id").front().rows[2][5].text == "–");
+}
+
+TEST_CASE("a hierarchy's intervals reach beyond gamma: its middle model drafts all tokens of a run") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["only_tasks"] = Json::array({"model"});
+  config["compare"]["gammas"] = {1, 2, 5};
+  config["compare"]["policies"] = Json::array();
+  for (const double slow : {0.0, 3.0}) {
+    config["compare"]["drafters"] = parse_json(R"([
+        {"kind": "hierarchical", "name": "itself", "middle": {"kind": "ngram", "order": 3}, "c": 0.1,
+         "inner": {"kind": "model", "model": {"kind": "ngram", "order": 3}}, "gamma": 3},
+        {"kind": "hierarchical", "name": "bigram", "middle": {"kind": "ngram", "order": 3}, "c": 0.1,
+         "inner": {"kind": "model", "model": {"kind": "bigram"}}, "gamma": 3}])");
+    for (Json& drafter : config["compare"]["drafters"]) drafter["inner"]["c"] = slow;
+    const Result result = run(config);
+    // Everything is accepted: 4 tokens for each run of the middle model, and 3 runs below it.
+    const auto& itself = own<CompareResult>(cell_of(result, "model: itself"));
+    for (const std::size_t i : {0, 1, 2}) {
+      const int runs = i < 2 ? 1 : 2;
+      CHECK(itself.gammas[i].drafted_per_round->estimate == 4 * runs);
+      CHECK(itself.gammas[i].speedup->estimate ==
+            doctest::Approx((1 + 4 * runs) / (1 + runs * (0.1 + 3 * slow))));
+    }
+    for (const GammaResult& one : own<CompareResult>(cell_of(result, "model: bigram")).gammas) {
+      CHECK(one.drafted_per_round->estimate > one.gamma);
+      for (const auto& number : {one.drafted_per_round, one.tokens_per_target_step, one.speedup}) {
+        CHECK(number->low < number->estimate);
+        CHECK(number->high > number->estimate);
+      }
+    }
+  }
+}
+
 TEST_CASE("a policy that is the best fixed gamma gains nothing on it; the upper bound is never slower") {
   const TempFile text(made_documents());
   const Result result = run(config_on(text));
@@ -176,6 +225,71 @@ TEST_CASE("a difference that was the same in all sequences is no verdict: its er
   CHECK(marked("bigram") == (differing->judges() && differing->high < 0));
 }
 
+TEST_CASE("the headline: ties, what intervals do not tell apart, plain decoding, policies, lossy rules") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["only_tasks"] = Json::array({"model"});
+  config["compare"]["policies"] = Json::array();
+  const auto with = [&](const std::string& drafters) {
+    config["compare"]["drafters"] = parse_json(drafters);
+    const Result result = run(config);
+    const std::string found = presentation_of(result.shown()).headline(result, {});
+    // A stored result gives the same sentence.
+    const Result stored = read_result(result_json(result));
+    CHECK(presentation_of(stored.shown()).headline(stored, {}) == found);
+    return found;
+  };
+  const auto has = [](const std::string& all, const std::string& part) {
+    INFO(all);
+    CHECK(all.find(part) != std::string::npos);
+  };
+  const std::string itself = R"({"kind": "model", "model": {"kind": "ngram", "order": 3}, )";
+  const std::string bigram = R"({"kind": "model", "model": {"kind": "bigram"}, )";
+  has(with("[" + itself + R"("name": "A", "c": 0.1}, )" + itself + R"("name": "B", "c": 0.1}])"),
+      "Fastest on model: A at γ = 4, speedup 3.6 +0.0 −2.4, not distinguishable from B at γ = 4 (3.6 +0.0 −2.4).");
+  CHECK(with("[" + itself + R"("name": "A", "c": 0.1}, )" + bigram + R"("name": "B", "c": 1}])")
+            .find("not distinguishable") == std::string::npos);
+  has(with("[" + bigram + R"("name": "A", "c": 0.1}, )" + bigram + R"("name": "B", "c": 0.1001}])"),
+      ", not distinguishable from B at γ = ");
+  const std::string slow = with("[" + bigram + R"("name": "A", "c": 3}])");
+  has(slow, "Fastest on model: plain decoding, speedup 1");
+  has(slow, ", before A at γ = 1 (0.");
+  // With 1 + 4 c near the tokens of a step, intervals contain the speed of plain decoding.
+  const std::string near = with("[" + bigram + R"("name": "A", "c": 0.93}])");
+  has(near, "plain decoding");
+  has(near, ", not distinguishable from ");
+  has(with("[" + bigram + R"("name": "A", "rule": {"kind": "fault-accept-all"}}])"),
+      "A (lossy: fault-accept-all) at γ = 4");
+  config["compare"]["policies"] = parse_json(R"([{"kind": "fixed", "name": "eight", "gamma": 8}])");
+  const std::string by_policy = with("[" + itself + R"("name": "A", "c": 0.1}])");
+  has(by_policy, "Fastest on model: A with eight, speedup 5.0");
+  config["compare"]["tasks"][0]["sequences"] = 8;
+  has(with("[" + itself + R"("name": "A", "c": 0.1}])"),
+      "A with eight, speedup 5 ± ?, not distinguishable from plain decoding (1), A at γ = 4");
+}
+
+TEST_CASE("a lossy rule is marked wherever its numbers stand; one that is lossless for the target is not") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["rule"] = {{"kind", "lenient"}, {"lenience", 0.5}};
+  const Result result = run(config);
+  const auto lossy = [&](const std::string& label) {
+    return own<CompareResult>(cell_of(result, label)).lossy_rule;
+  };
+  CHECK(lossy("model: bigram") == "lenient");
+  // Greedy verification is lossless where the target is greedy: a text, here.
+  CHECK(lossy("model: lookup") == "greedy");
+  CHECK(lossy("text: lookup").empty());
+  const std::vector<Table> tables = tables_of(result, {}, "id");
+  for (const Table& table : tables) CHECK(table.rows.front()[1].text == "bigram (lossy: lenient)");
+  for (const Figure& figure : figures_of(result, {}))
+    CHECK(figure.categories.front() == "bigram (lossy: lenient)");
+  CHECK(csv_of(result, {}).find(",greedy,") != std::string::npos);
+  config["rule"]["lenience"] = 1;
+  config["compare"]["drafters"].erase(2);
+  for (const CellResult& cell : run(config).cells) CHECK(own<CompareResult>(cell).lossy_rule.empty());
+}
+
 TEST_CASE("few sequences have no intervals, and the table says how many are needed") {
   const TempFile text(made_documents());
   Json config = config_on(text);
@@ -187,7 +301,7 @@ TEST_CASE("few sequences have no intervals, and the table says how many are need
     const CompareResult& lookup = own<CompareResult>(cell_of(result, "text: lookup"));
     for (const GammaResult& one : lookup.gammas) CHECK(one.speedup->bounded() == (sequences >= 32));
     const std::string note = tables_of(result, {}, "id").front().note;
-    CHECK((note.find("32 sequences are needed") != std::string::npos) == (sequences < 32));
+    CHECK((note.find("fewer than 32 sequences do not show") != std::string::npos) == (sequences < 32));
   }
 }
 
@@ -280,6 +394,37 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(result_json(resumed).dump() == whole.dump());
 }
 
+TEST_CASE("what compare does not read is refused with a way out, and stands in no result") {
+  const TempFile text(made_documents());
+  const Json config = config_on(text);
+  const auto refused = [&](const std::string& path, const Json& value) {
+    Json changed = config;
+    changed[Json::json_pointer(path)] = value;
+    return config_error_of([&] { read_config(changed); });
+  };
+  const std::string gamma = refused("/gamma", 3);
+  CHECK(gamma.starts_with("/gamma: compare does not read \"gamma\"; leave it out, and give \"gammas\" to"));
+  const std::vector<std::pair<const char*, Json>> unread{
+      {"/cost/c", 0.5},          {"/engine", "plain"},     {"/alpha", 0.5},
+      {"/simulation/trials", 8}, {"/search/max_gamma", 3}, {"/metrics", Json::array({"speedup"})}};
+  for (const auto& [path, value] : unread)
+    CHECK(refused(path, value).find(": compare does not read \"") != std::string::npos);
+  CHECK(refused("/corpus", config["compare"]["tasks"][0]["corpus"]).starts_with("/corpus: compare does not"));
+  CHECK(refused("/sweep", {{"/gamma", {1, 2}}}).starts_with("/sweep//gamma: compare does not read"));
+  CHECK(refused("/cases", Json::array({{{"set", {{"/cost/c", 1}}}}})).starts_with("/cases/0/set: compare"));
+  CHECK_NOTHROW(read_config(config));
+  const Result result = run(config);
+  const std::string rows = csv_of(result, {});
+  const std::string header = rows.substr(0, rows.find('\n'));
+  CHECK(header.find(",seed,") != std::string::npos);
+  for (const char* column : {",gamma,", ",cost_c,", ",cost_c_hat,"})
+    CHECK(header.find(column) == std::string::npos);
+  const Json written = result_json(result).at("config");
+  CHECK(!written.contains("gamma"));
+  CHECK(!written.contains("simulation"));
+  CHECK(written.contains("rule"));
+}
+
 TEST_CASE("what compare refuses") {
   const TempFile text(made_documents());
   const auto error = [&](const std::string& path, const Json& value) {
@@ -293,6 +438,10 @@ TEST_CASE("what compare refuses") {
   CHECK(error("/compare/tasks/0/corpus/hold_out", 1).find("1 holds out everything") != std::string::npos);
   CHECK(error("/compare/tasks/0/prompt_tokens", 500).find("0 of 35 held-out documents suit the prompt") !=
         std::string::npos);
+  CHECK(
+      error("/compare/tasks/0/sequences", 36)
+          .starts_with("/compare/tasks/0/sequences: 35 of 35 held-out documents suit the prompt, too few for "
+                       "36 sequences: ask for at most 35, shorten"));
   CHECK(error("/compare/tasks/0/prompt_until", "the sea").find("is 2 tokens") != std::string::npos);
   CHECK(error("/compare/drafters/0/rule", Json{{"kind", "recursive"}}).find("several sequences at once") !=
         std::string::npos);

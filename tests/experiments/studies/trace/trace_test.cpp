@@ -64,3 +64,11 @@ TEST_CASE("trace takes rules of one draft") {
   config["rule"] = {{"kind", "recursive"}};
   CHECK(config_error_of([&] { run_of(config); }).starts_with("/rule/kind: \"recursive\" drafts several"));
 }
+
+TEST_CASE("gamma of the config is refused: a trace has its own") {
+  Json config = config_of("[[0, 1, 0], [0, 0, 1], [1, 0, 0]]");
+  CHECK_NOTHROW(read_config(config));
+  config["gamma"] = 3;
+  CHECK(config_error_of([&] { read_config(config); }) ==
+        "/gamma: trace does not read \"gamma\"; leave it out, and give \"gammas\" to \"trace\"");
+}
