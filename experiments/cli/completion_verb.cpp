@@ -68,7 +68,7 @@ Verb completion_verb() {
           .sentence = "print a script by which a shell completes verbs and options",
           .line = "speclab completion bash|zsh",
           .about = "Prints a script by which the shell completes verbs and options.\n",
-          .examples = "  eval \"$(speclab completion bash)\"     # or in ~/.bashrc\n",
+          .examples = "  speclab completion bash > speclab.bash && source ./speclab.bash\n",
           .positional = "shell",
           .run = completion_main};
 }

@@ -131,8 +131,8 @@ TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& rando
   };
   if (tree.method == TreeMethod::traversal) {
     return traverse(view, random, [&](std::int32_t node, double reach) {
-      // In single precision this reach may be 0, and then nothing below the node is tried or flagged.
-      if (reach > 0 && reach < double{std::numeric_limits<float>::min()}) random.margin = 0;
+      // In single precision a smaller reach is 0, so that nothing below the node is tried or flagged.
+      if (reach < double{std::numeric_limits<float>::denorm_min()}) reach = 0;
       const OwnedRow<double> none({});
       const bool leaf = view.children(node).empty();
       return MeasuredSiblings<TraversedSiblings<double>, Random>{
