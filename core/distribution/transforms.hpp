@@ -129,7 +129,7 @@ inline void keep_until(std::span<double> row, double share, std::vector<Token>& 
   while (end != order.begin() && reaches(row[static_cast<std::size_t>(order.front())], last)) pop();
   for (auto rest = order.begin(); rest != end; ++rest) row[static_cast<std::size_t>(*rest)] = 0;
   std::reverse(end, order.end());
-  keep_first(row, keep, std::span(end, order.end()));
+  keep_first(row, keep, std::span<Token>(order).subspan(static_cast<std::size_t>(end - order.begin())));
 }
 
 /// Returns probability^(1/T), relative to the largest probability.
