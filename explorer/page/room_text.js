@@ -40,14 +40,14 @@ function textCommand(state) {
   if (state.draft === 0) {
     return "No command shows single rounds of lookup; speclab compare measures its drafters: speclab compare configs/compare_prose.json";
   }
-  const config = textConfig(state, "trace", { simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
+  const config = textConfig(state, "trace", { gamma: undefined, simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
   return `cat >text.json <<'END'\n${JSON.stringify(config)}\nEND\nspeclab run text.json`;
 }
 
 function textCall(state) {
   if (state.draft === ofRecording) return `speclab.run(${JSON.stringify(recordingConfig(state))})`;
   if (state.draft === 0) return 'speclab.run("configs/compare_prose.json")';
-  const config = textConfig(state, "trace", { simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
+  const config = textConfig(state, "trace", { gamma: undefined, simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
   return `speclab.run(${JSON.stringify(config)})`;
 }
 
