@@ -135,7 +135,7 @@ TEST_CASE(
   for (std::uint32_t number = 0; number < 5000; ++number) {
     CAPTURE(number);
     const WholeCuts cuts(number);
-    if (cuts.top_k > 0) continue;  // ties there change the sum of which top-p takes its share
+    if (cuts.top_k > 0) continue;  // ties there change the sum that top-p takes a share of
     std::vector<double> logits;
     for (const double one : cuts.row) logits.push_back(std::log(one));
     const double least = kept_logits(logits, 1, {cuts.top_k, cuts.top_p.value(), cuts.min_p.value()}).least;

@@ -96,7 +96,7 @@ TEST_CASE("grammars that lead where nothing may follow, or all is forced, are re
   CHECK(refusal_of(R"({"banned": [0, 1]})").empty());
 }
 
-TEST_CASE("a row of which the options leave nothing is refused with a remedy") {
+TEST_CASE("a row that the options leave empty is refused with a remedy") {
   const TableModel narrow(3, 0, {1, 1, 0});
   const RequestLaw law{.banned = {0, 1}};
   CHECK(config_error_of([&] {
