@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads the compiled sm_90 code of the verification kernels.
 
-    scripts/kernel_code.py build/release/kernels/libspeclab_kernels.so      (or a .cubin, an object file)
+    scripts/kernel_code.py build/cuda/kernels/libspeclab_kernels.so      (or a .cubin, an object file)
 
 For each kernel it prints registers, bytes of stack (which includes spilled registers), blocks that one multiprocessor runs at once,
 instructions per id in the innermost code, 16-byte loads that a thread has in flight before it uses one, the bytes that a multiprocessor

@@ -112,6 +112,9 @@ def main():
         needed = " and ".join(newest(what, files) for what in ("GLIBC", "GLIBCXX"))
     mib = options.archive.stat().st_size / 2**20
     print(f"{options.archive}: {mib:.1f} MiB; needs {needed}")
+    sections = subprocess.run(["objdump", "-h", str(options.build / LIBRARY)], capture_output=True, text=True).stdout
+    if ".nv_fatbin" not in sections:
+        print(f"pack: no GPU can use this archive: {options.build / LIBRARY} was built without GPU code; scripts/test.sh cuda builds it", file=sys.stderr)
     return 0 if mib <= options.max_mib else 1
 
 

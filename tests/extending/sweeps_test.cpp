@@ -192,7 +192,7 @@ const Experiment& planted_experiment() {
   return experiment;
 }
 
-const bool added = [] {
+const bool sweeps_added = [] {
   section_kinds().push_back({"planted", object<PlantedSection>("planted", "Of the experiment planted.",
                                                                {field("weight", &PlantedSection::weight,
                                                                       number(0, 10), "A number.")})
@@ -222,7 +222,7 @@ std::vector<Json> cells_of(const Json& config) {
 /// Runs `config` for `values` at `path` in one sweep and one by one. At least two of the cells must differ,
 /// or the planted kinds do not look at the value.
 void check_sweep(const Json& config, const std::string& path, const std::vector<Json>& values) {
-  REQUIRE(added);
+  REQUIRE(sweeps_added);
   CAPTURE(path);
   Json sweep = config;
   sweep["sweep"][path] = values;

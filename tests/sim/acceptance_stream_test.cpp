@@ -22,7 +22,7 @@ double ones(const AcceptanceBits& bits) { return std::accumulate(bits.begin(), b
 TableModel chain() { return {3, 1, {0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.25, 0.25, 0.5}}; }
 TableModel other() { return {3, 1, {0.2, 0.4, 0.4, 0.3, 0.4, 0.3, 0.6, 0.2, 0.2}}; }
 
-SimulationSize simulation_of(std::uint64_t seed) {
+SimulationSize streamed_simulation(std::uint64_t seed) {
   SimulationSize simulation;
   simulation.seed = test_seed(seed);
   simulation.prompts = {{0}};
@@ -96,16 +96,16 @@ TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's
     const TableModel target(12, 0, zipf_row(12, 2, false));
     const Model draft(mixed_to_alpha(target, TableModel(12, 0, zipf_row(12, 2, true)), 0.8));
     const AcceptanceBits bits =
-        pair_acceptances(Model(target), draft, TokenRule{}, simulation_of(1), 0, positions);
+        pair_acceptances(Model(target), draft, TokenRule{}, streamed_simulation(1), 0, positions);
     CHECK(count_agrees(ones(bits), positions, 0.8));
     CHECK_FALSE(count_agrees(ones(bits), positions, 0.81));
   }
   SUBCASE("chains") {
     std::vector<Token> text;
-    pair_acceptances(chain(), other(), TokenRule{}, simulation_of(2), 1, positions, &text);
+    pair_acceptances(chain(), other(), TokenRule{}, streamed_simulation(2), 1, positions, &text);
     CHECK(text.size() == positions);
     CHECK(has_distribution(text, chain()));
-    pair_acceptances(chain(), other(), AcceptAll{}, simulation_of(2), 1, positions, &text);
+    pair_acceptances(chain(), other(), AcceptAll{}, streamed_simulation(2), 1, positions, &text);
     CHECK_FALSE(has_distribution(text, chain()));
     CHECK(has_distribution(text, other()));
   }
@@ -114,7 +114,7 @@ TEST_CASE("acceptances of a pair: frequency alpha, and the text has the target's
     const TableModel draft(2, 0, {0.5, 0.5});
     std::vector<Token> text;
     const AcceptanceBits bits =
-        pair_acceptances(target, draft, TokenRule{}, simulation_of(3), 0, 1000, &text);
+        pair_acceptances(target, draft, TokenRule{}, streamed_simulation(3), 0, 1000, &text);
     CHECK(count_agrees(ones(bits), 1000, 0.5));
     CHECK(text == std::vector<Token>(1000, 0));
   }

@@ -11,7 +11,7 @@ using namespace speclab;
 
 namespace {
 
-SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length) {
+SimulationSize ranked_simulation(std::uint32_t trials, std::uint32_t length) {
   SimulationSize simulation;
   simulation.seed = test_seed(5);
   simulation.trials = trials;
@@ -27,7 +27,7 @@ TEST_CASE(
   // siblings are the whole vocabulary, .3; seven sigmas. Shares in another order would be off by far more.
   const TableModel target(3, 0, {0.5, 0.3, 0.2});
   const TableModel draft(3, 0, {0.1, 0.3, 0.6});
-  const SimulationSize simulation = simulation_of(40, 1000);
+  const SimulationSize simulation = ranked_simulation(40, 1000);
   const auto total = static_cast<double>(simulation.total());
   const std::vector<double> two = measure_rank_acceptance(target, draft, 2, simulation);
   CHECK(count_agrees(two[0] * total, total, 0.6));
@@ -40,6 +40,6 @@ TEST_CASE(
 
 TEST_CASE("more siblings than tokens: the missing ones are never kept") {
   const TableModel point(3, 0, {0, 1, 0});
-  const std::vector<double> shares = measure_rank_acceptance(point, point, 4, simulation_of(3, 10));
+  const std::vector<double> shares = measure_rank_acceptance(point, point, 4, ranked_simulation(3, 10));
   CHECK(shares == std::vector<double>{1, 0, 0, 0});
 }

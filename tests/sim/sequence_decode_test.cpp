@@ -37,7 +37,7 @@ Model markov(std::int32_t vocab, std::uint64_t seed) {
   return Model(TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.4, seed)));
 }
 
-SequenceSet simulation_of(std::size_t sequences, std::uint32_t tokens, std::uint64_t seed) {
+SequenceSet sequences_of(std::size_t sequences, std::uint32_t tokens, std::uint64_t seed) {
   SequenceSet simulation;
   simulation.seed = seed;
   simulation.batches = 8;
@@ -89,7 +89,7 @@ Tally round_by_round(const SequenceSet& simulation, const Model& target, const D
 TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where they start") {
   const Model target = markov(6, 1);
   const Model draft = markov(6, 2);
-  const SequenceSet simulation = simulation_of(5, 40, 9);
+  const SequenceSet simulation = sequences_of(5, 40, 9);
   const Outcome found = decode(simulation, target, ModelDrafter(draft), FixedPolicy(3));
   Tally wanted;
   for (std::size_t i = 0; i < simulation.sequences.size(); ++i) {
@@ -108,7 +108,7 @@ TEST_CASE("a fixed policy and a model: the rounds of core, addressed by where th
 TEST_CASE("the same counts at one thread and at many, for every kind of drafter and policy") {
   const Model target = markov(8, 3);
   const Model draft = markov(8, 4);
-  const SequenceSet simulation = simulation_of(20, 60, 2);
+  const SequenceSet simulation = sequences_of(20, 60, 2);
   const std::vector<AnyDrafter> drafters{ModelDrafter(draft),
                                          LookupDrafter(8),
                                          SuffixDrafter(8),
@@ -134,7 +134,7 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
   const Model target = markov(8, 3);
   const Model middle = markov(8, 4);
   const Model small = markov(8, 5);
-  const SequenceSet simulation = simulation_of(6, 50, 8);
+  const SequenceSet simulation = sequences_of(6, 50, 8);
   const FixedPolicy policy(4);
   CHECK(decode(simulation, target, LookupDrafter(8), policy).total() ==
         round_by_round(simulation, target, LookupDrafter(8), policy));
@@ -158,7 +158,7 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
 TEST_CASE(
     "runs are counted as drafters count them: lookahead's step in every round, a look-up where it found") {
   const Model target = markov(8, 3);
-  const SequenceSet simulation = simulation_of(6, 50, 8);
+  const SequenceSet simulation = sequences_of(6, 50, 8);
   const Tally ahead =
       decode(simulation, target, LookaheadDrafter<Model>(target, {.window = 2, .ngram = 3}), FixedPolicy(4))
           .total();
@@ -173,7 +173,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
   const double alpha = 0.7;
   const double c = 0.1;
   const IidPair pair(alpha);
-  const SequenceSet simulation = simulation_of(200, 500, test_seed(21));
+  const SequenceSet simulation = sequences_of(200, 500, test_seed(21));
   const Tally fixed = decode(simulation, pair.target, ModelDrafter(pair.draft), FixedPolicy(4)).total();
   const auto rounds = static_cast<double>(fixed.rounds);
   const auto tokens_agree = [&](double a) {
@@ -214,7 +214,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
 TEST_CASE("two policies share their numbers: equal policies, equal counts, and paired ones differ less") {
   const Model target = markov(10, 3);
   const Model draft = markov(10, 4);
-  const SequenceSet simulation = simulation_of(16, 100, 4);
+  const SequenceSet simulation = sequences_of(16, 100, 4);
   const ModelDrafter drafter(draft);
   CHECK(decode(simulation, target, drafter, FixedPolicy(3)).batches ==
         decode(simulation, target, drafter, AnyPolicy(FixedPolicy(3))).batches);

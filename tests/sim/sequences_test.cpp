@@ -20,7 +20,7 @@ namespace {
 const TableModel target(6, 1, dirichlet_rows(6, 6, 0.7, 1));
 const TableModel draft(6, 1, dirichlet_rows(6, 6, 0.7, 2));
 
-SimulationSize simulation_of(std::uint32_t trials) {
+SimulationSize prompted_simulation(std::uint32_t trials) {
   SimulationSize simulation;
   simulation.seed = 99;
   simulation.trials = trials;
@@ -45,7 +45,7 @@ TEST_CASE("records, joined, are the context: the sequence that decoding emits un
     }
     REQUIRE(joined.size() >= length);
     joined.resize(length);
-    CHECK(joined == speculative_sequences(target, draft, TokenRule{}, gamma, simulation_of(1), length));
+    CHECK(joined == speculative_sequences(target, draft, TokenRule{}, gamma, prompted_simulation(1), length));
   }
 }
 
@@ -68,10 +68,10 @@ TEST_CASE("a correction never repeats the rejected token, whose residual is zero
 
 TEST_CASE("sequences are addressed by trial: neither threads nor the number of trials change them") {
   const auto speculative = [&](std::uint32_t trials) {
-    return speculative_sequences(target, draft, TokenRule{}, 3, simulation_of(trials), 5);
+    return speculative_sequences(target, draft, TokenRule{}, 3, prompted_simulation(trials), 5);
   };
   const auto plain = [&](std::uint32_t trials) {
-    return plain_sequences(target, TokenRule{}, simulation_of(trials), 5);
+    return plain_sequences(target, TokenRule{}, prompted_simulation(trials), 5);
   };
   const auto check = [](const auto& sequences) {
     std::vector<Token> alone;
@@ -89,7 +89,7 @@ TEST_CASE("sequences are addressed by trial: neither threads nor the number of t
   // The samples are independent, although of one distribution: decoding without speculation uses another
   // stream.
   CHECK(speculative(50) != plain(50));
-  CHECK(speculative_sequences(target, target, TokenRule{}, 0, simulation_of(50), 5) != plain(50));
+  CHECK(speculative_sequences(target, target, TokenRule{}, 0, prompted_simulation(50), 5) != plain(50));
 }
 
 TEST_CASE("sequences start after each trial's own prompt") {

@@ -9,7 +9,7 @@ using namespace speclab;
 
 namespace {
 
-SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
+SimulationSize size_of(std::uint32_t trials, std::uint32_t length, std::uint32_t batches) {
   SimulationSize simulation;
   simulation.trials = trials;
   simulation.length = length;
@@ -26,7 +26,7 @@ TEST_CASE("few trials: batches are stretches of (trial, round), none empty, size
         CAPTURE(trials);
         CAPTURE(length);
         CAPTURE(batches);
-        const SimulationSize simulation = simulation_of(trials, length, batches);
+        const SimulationSize simulation = size_of(trials, length, batches);
         std::vector<std::uint64_t> sizes(std::min<std::uint64_t>(batches, simulation.total()));
         std::uint32_t last = 0;
         bool ordered = true;
@@ -52,7 +52,7 @@ TEST_CASE("trials enough: batches are whole trials, none empty, sizes within one
     for (const std::uint32_t batches : {1U, 2U, 7U, 64U, 4096U}) {
       CAPTURE(trials);
       CAPTURE(batches);
-      const SimulationSize simulation = simulation_of(trials, 13, batches);
+      const SimulationSize simulation = size_of(trials, 13, batches);
       std::vector<std::uint32_t> sizes(std::min(batches, trials));
       REQUIRE(simulation.cut().count() == sizes.size());
       std::uint32_t last = 0;
@@ -74,7 +74,7 @@ TEST_CASE("trials enough: batches are whole trials, none empty, sizes within one
 }
 
 TEST_CASE("the largest plan does not overflow") {
-  const SimulationSize simulation = simulation_of(~0U, ~0U, 64);
+  const SimulationSize simulation = size_of(~0U, ~0U, 64);
   CHECK(simulation.batch_of(0, 0) == 0);
   CHECK(simulation.batch_of(~0U - 1, ~0U - 1) == 63);
 }
@@ -88,7 +88,7 @@ TEST_CASE("trials take turns at the prompts") {
 }
 
 TEST_CASE("a writer hands each tally to its batch, also across trials") {
-  const SimulationSize simulation = simulation_of(4, 5, 3);  // too few trials to stay whole
+  const SimulationSize simulation = size_of(4, 5, 3);  // too few trials to stay whole
   Outcome outcome;
   outcome.batches.resize(3);
   std::mutex mutex;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
@@ -116,8 +117,11 @@ TEST_CASE("the sweeps have the sizes that they promise, once each") {
   for (const KernelPoint& point : sweep_points(sweep)) CHECK(point.alpha == 0.5);
 }
 
-TEST_CASE("a dry run checks every size and method") {
+namespace {
+
+void check_dry_run(std::vector<double> alphas) {
   DryRunOptions options;
+  options.sweep.alphas = std::move(alphas);
   options.methods = parse_named("--baselines", "all", bench_methods());
   for (const KernelWorkloadInfo& info : kernel_workloads()) {
     options.sweep.workloads = {info.workload};
@@ -128,6 +132,11 @@ TEST_CASE("a dry run checks every size and method") {
     CHECK(kernel_text(report).tables.size() == 1);
   }
 }
+
+}  // namespace
+
+TEST_CASE("a dry run checks every size and method") { check_dry_run({0.7}); }
+TEST_CASE("long: a dry run checks every size, method and alpha") { check_dry_run({0.3, 0.7, 0.9}); }
 
 TEST_CASE("launches beyond a device's limits are found") {
   CHECK(launch_problems({.kernel = "k", .blocks = 7}).empty());

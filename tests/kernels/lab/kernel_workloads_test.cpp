@@ -104,11 +104,11 @@ TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes th
 }
 
 TEST_CASE("what is expected of trees is what the reference comes to, on inputs that kernels made") {
-  // Compares means over 2,500 requests with means over the 2,500 requests of the expectation. Standard errors
-  // of the differences are below 0.06 for tokens and refusals, and below 0.016 for shares. At 4.5 of them a
+  // Compares means over 625 requests with means over the 625 requests of the expectation. Standard errors
+  // of the differences are below 0.12 for tokens and refusals, and below 0.032 for shares. At 4.5 of them a
   // false alarm has a probability below 1e-4.
   constexpr std::int32_t vocab = 100;
-  constexpr std::int32_t requests = 2500;
+  constexpr std::int32_t requests = 625;
   for (const KernelWorkload workload : {KernelWorkload::trees, KernelWorkload::chosen_trees}) {
     const KernelWorkloadInfo& info = info_of(workload);
     const KernelPoint point{{requests, 9, vocab, Dtype::f32, workload}, 0.5};
@@ -130,9 +130,9 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
       const BenchOutcome found = outcome_of(method, tree, results, verdicts);
       const auto agrees = [&](const BenchOutcome& expected) {
         const auto near = [](double a, double b, double error) { return std::abs(a - b) < 4.5 * error; };
-        return near(found.accepted, expected.accepted, 0.06) && near(found.tried, expected.tried, 0.06) &&
-               near(found.refused, expected.refused, 0.06) && near(found.leaves, expected.leaves, 0.016) &&
-               near(found.rejecting, expected.rejecting, 0.016);
+        return near(found.accepted, expected.accepted, 0.12) && near(found.tried, expected.tried, 0.12) &&
+               near(found.refused, expected.refused, 0.12) && near(found.leaves, expected.leaves, 0.032) &&
+               near(found.rejecting, expected.rejecting, 0.032);
       };
       const BenchOutcome expected = expected_outcome(method, point, vocab, requests);
       CAPTURE(found.accepted);

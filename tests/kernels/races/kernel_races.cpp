@@ -23,8 +23,6 @@ using namespace speclab;
 
 namespace {
 
-constexpr std::uint64_t random_batches = 60;
-
 std::string races_of(const simt::RaceDetector& detector) {
   std::string text;
   for (const simt::Race& race : detector.races()) text += race.sentence + "\n";
@@ -154,12 +152,14 @@ const std::vector<Case> long_cases = {
     {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {8}, {}, false},
 };
 
-}  // namespace
+/// Batches of the default run; the long suite goes on from there.
+constexpr std::uint64_t few_batches = 15;
 
-TEST_CASE(
-    "random batches of chains and cut-offs: fused twice on one workspace, clusters, the papers' kernels") {
+/// Runs random batches of chains, with and without cut-offs: fused verification twice on one workspace,
+/// clusters, and the papers' kernels.
+void check_chains(std::uint64_t from, std::uint64_t to) {
   std::uint64_t bytes = 0;
-  for (std::uint64_t number = 0; number < random_batches; ++number) {
+  for (std::uint64_t number = from; number < to; ++number) {
     CAPTURE(number);
     FuzzBatch fuzz(number);
     simt::RaceDetector detector;
@@ -176,9 +176,9 @@ TEST_CASE(
   CHECK(bytes > 1'000'000);
 }
 
-TEST_CASE("random batches of trees") {
+void check_trees(std::uint64_t from, std::uint64_t to) {
   std::uint64_t bytes = 0;
-  for (std::uint64_t number = 0; number < random_batches; ++number) {
+  for (std::uint64_t number = from; number < to; ++number) {
     CAPTURE(number);
     FuzzBatch fuzz(number);
     if (fuzz.batch.bonus != nullptr) continue;
@@ -193,6 +193,13 @@ TEST_CASE("random batches of trees") {
   }
   CHECK(bytes > 1'000'000);
 }
+
+}  // namespace
+
+TEST_CASE("random batches of chains") { check_chains(0, few_batches); }
+TEST_CASE("random batches of trees") { check_trees(0, few_batches); }
+TEST_CASE("long: more random batches of chains") { check_chains(few_batches, 60); }
+TEST_CASE("long: more random batches of trees") { check_trees(few_batches, 60); }
 
 namespace {
 

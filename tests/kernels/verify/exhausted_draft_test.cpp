@@ -57,7 +57,7 @@ double accepted_of_rest(TreeLogits& logits, std::int32_t request) {
 
 }  // namespace
 
-TEST_CASE("a refused sibling that had nearly all of the draft leaves the law of the others") {
+TEST_CASE("long: a refused sibling that had nearly all of the draft leaves the law of the others") {
   for (const Drafting how : {Drafting::without_replacement, Drafting::traversed}) {
     for (const float rest : {-46.0F, -33.0F, -4.0F}) {
       for (const std::int32_t vocab : {30, 9001}) {

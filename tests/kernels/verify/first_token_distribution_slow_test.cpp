@@ -54,7 +54,7 @@ struct OneDistribution : LogitBatch {
 
 // Null: the first token has this distribution; false alarms at p_value_bound. Pearson's statistic, and the
 // exact tails of rare classes.
-TEST_CASE("exact kernels emit the target's distribution, and the sigmoids do not") {
+TEST_CASE("long: exact kernels emit the target's distribution, and the sigmoids do not") {
   OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = -1000;
   batch.batch.rule.sigmoid_beta = 1000;

@@ -194,7 +194,7 @@ TEST_CASE("what threads load is what the plan counts") {
   }
 }
 
-TEST_CASE("the next token and the accepted lengths have the distributions of the rule") {
+TEST_CASE("long: the next token and the accepted lengths have the distributions of the rule") {
   // Null: the joint distribution of (accepted, next) that core's rule gives for these rows. Pearson's
   // statistic; its false-alarm rate is p_value_bound. A rule with lenience 0.7 instead is found with
   // certainty.

@@ -221,14 +221,28 @@ double largest_difference(const LawRow& a, const LawRow& b) {
 // and the tails of classes that expect less than ten. Power against a fault (siblings tested against an
 // unupdated target; a reach that refusals do not lower): above 1 - 1e-9, planned from that fault's exact
 // distribution.
-TEST_CASE("two tokens after verification of trees have the target's law, and those of a fault have not") {
+TEST_CASE("two tokens after trees have the target's law exactly, and those of a fault have not") {
   const MarkovRows target = markov_rows(12);
   const MarkovRows draft = markov_rows(13);
   const LawRow law = plain_law(target);
+  CHECK(largest_difference(exact_law<StaleSiblings>(target, draft), law) > 1e-3);
+  CHECK(largest_difference(exact_law<StaleReach>(target, draft), law) > 1e-3);
   CHECK(largest_difference(exact_law<DrawnSiblings<double>>(target, draft), law) < 1e-12);
   CHECK(largest_difference(exact_law<IndependentSiblings<double>>(target, draft), law) < 1e-12);
   CHECK(largest_difference(exact_law<TraversedSiblings<double>>(target, draft), law) < 1e-12);
+  for (const Drafting how : {Drafting::without_replacement, Drafting::traversed, Drafting::independent}) {
+    CAPTURE(static_cast<int>(how));
+    MarkovBatch batch(target, draft, how, 100);
+    batch.counts_of_kernel();
+    CHECK(batch.different_from(verify_tree_reference(batch.tree()), 1e-5) == 0);
+  }
+}
 
+TEST_CASE(
+    "long: two tokens after verification of trees are drawn from the target's law, and a fault is found") {
+  const MarkovRows target = markov_rows(12);
+  const MarkovRows draft = markov_rows(13);
+  const LawRow law = plain_law(target);
   const auto p_value = [&](const std::vector<std::uint64_t>& counts, const LawRow& null) {
     return fit_test(counts, null, minimum_expectation_for_power).p();
   };

@@ -199,7 +199,7 @@ TEST_CASE("few trees have clusters of sixteen blocks where the device takes them
   }
 }
 
-TEST_CASE("trees load what TreeKernels::traffic says: each row pair once while it is kept") {
+TEST_CASE("long: trees load what TreeKernels::traffic says: each row pair once while it is kept") {
   for (const Drafting how : {Drafting::without_replacement, Drafting::chosen, Drafting::traversed}) {
     for (const auto& [ids, dtype, keeps] :
          {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
