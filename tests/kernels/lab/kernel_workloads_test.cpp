@@ -145,7 +145,7 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
       other.alpha = 0.8;
       CHECK_FALSE(agrees(expected_outcome(method, other, vocab, requests)));
       other = point;
-      other.gamma = 6;
+      other.gamma = 2;
       CHECK_FALSE(agrees(expected_outcome(method, other, vocab, requests)));
     }
   }

@@ -131,18 +131,18 @@ const std::vector<Case> cases = {
     // The last barrier of a cluster matters for rows whose cut-off is found without bins.
     {"cut-offs", [] { run_cutoffs(3, 0.9F); }, {}, {10}, true},
     {"cluster", [] { run_rows(Implementation::cluster, eleven_tiles); }, {}, {}, false},
-    {"baseline", [] { run_rows(Implementation::baseline, three_tiles); }, {}, {}, false},
-    {"Wagner exact", [] { run_rows(Implementation::wagner_exact, three_tiles); }, {}, {}, false},
-    {"Wagner sigmoid", [] { run_rows(Implementation::wagner_sigmoid, three_tiles); }, {}, {}, false},
-    // The spare barrier comes after a node's last pass.
-    {"benchmark", run_benchmark, {3}, {}, false},
-    {"simulation", run_simulation, {}, {}, false},
 };
 const std::vector<Case> cases_with_sums = {
     {"walk", [] { run_tree(Drafting::without_replacement, 1, true); }, {}, {}, true, false},
     {"traversal", [] { run_tree(Drafting::traversed, 1, true); }, {}, {}, true, false},
 };
 const std::vector<Case> long_cases = {
+    {"baseline", [] { run_rows(Implementation::baseline, three_tiles); }, {}, {}, false},
+    {"Wagner exact", [] { run_rows(Implementation::wagner_exact, three_tiles); }, {}, {}, false},
+    {"Wagner sigmoid", [] { run_rows(Implementation::wagner_sigmoid, three_tiles); }, {}, {}, false},
+    // The spare barrier comes after a node's last pass.
+    {"benchmark", run_benchmark, {3}, {}, false},
+    {"simulation", run_simulation, {}, {}, false},
     {"walk", [] { run_tree(Drafting::without_replacement, 1); }, {}, {}, false},
     {"traversal", [] { run_tree(Drafting::traversed, 1); }, {}, {}, false},
     {"fused, all accepted", [] { run_chain(KernelRule::token, 0); }, {}, {}, true},
