@@ -21,7 +21,7 @@ from speclab import _core
 from speclab._configs import config_text
 from speclab.engines import _acceptance, _audit, _pairs, _process, _settings, engine_of, litgpt, names
 from speclab.engines._table_models import write_models
-from this_python import environment, installed
+from this_python import audit_here, environment, installed
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
 PAIR = json.loads((SOURCE / "configs/audit_engine.json").read_text())
@@ -103,7 +103,7 @@ def test_intervals_of_steps_cover():
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    assert command("--models", folder).returncode == 0
+    assert audit_here("--models", folder).returncode == 0
     return folder
 
 
@@ -131,7 +131,7 @@ def test_rows_of_the_weights_are_the_configs(models, side):
 
 @pytest.mark.parametrize("config", ["first.json", "rules_austen.json", "no_such.json"])
 def test_other_configs_are_refused(config, tmp_path):
-    made = command("--models", tmp_path / "m", "--config", SOURCE / "configs" / config)
+    made = audit_here("--models", tmp_path / "m", "--config", SOURCE / "configs" / config)
     assert made.returncode == 2 and not (tmp_path / "m").exists() and len(made.stderr.splitlines()) == 1
     assert ("/models/target" if config != "no_such.json" else "no_such.json") in made.stderr
 
@@ -180,7 +180,7 @@ def test_planted_faults_are_found_and_named(fault, law, tmp_path):
     assert one.verdict == "different" and law in one.law and plain.verdict == "equal"
 
 
-@pytest.mark.parametrize("fault, verdict", [("request", "equal"), ("request, plain bonus", "different"), ("request, late counts", "different")])
+@pytest.mark.parametrize("fault, verdict", [("request", "equal"), ("request, plain bonus", "different"), pytest.param("request, late counts", "different", marks=pytest.mark.slow)])
 def test_penalties_of_a_request(fault, verdict, tmp_path):
     """Null: texts under a frequency penalty have the exact distribution, whose rows depend on the whole text. Planted: a bonus token without
     the penalty, and counts of a round that miss its own tokens. Both have a total variation above the one that is found with power 0.99."""
@@ -319,10 +319,10 @@ def test_the_program_on_a_pair(tmp_path):
     config = tmp_path / "pair.json"
     config.write_text(json.dumps({**PAIR, "simulation": {"prompt": [0]}}))
     words = ("--engines", toy(tmp_path), "--pair", config, "--sequences", 10, "--temperatures", 1, "--out", tmp_path / "out")
-    ran = command(*words)
+    ran = audit_here(*words)
     assert ran.returncode == 0 and ran.stdout.count("| Toy, draft | 1 |") == 1, ran.stderr
     assert len(json.loads((tmp_path / "out/pair.json").read_text())["rows"]) == 1
-    assert command(*words[:-4], "--temperatures", "warm").returncode == 2
+    assert audit_here(*words[:-4], "--temperatures", "warm").returncode == 2
 
 
 def test_controls_are_uniform(tmp_path):
@@ -353,7 +353,7 @@ def test_the_table_of_the_page_is_of_its_results():
 
 
 def test_the_program_shows_tables():
-    shown = command("--show", SOURCE / "results/engines")
+    shown = audit_here("--show", SOURCE / "results/engines")
     assert shown.returncode == 0 and shown.stdout == speclab.Audit.load(SOURCE / "results/engines").to_markdown()
 
 
@@ -406,10 +406,10 @@ def test_litgpt_without_it(monkeypatch, tmp_path):
     ("listens", r"Toy listens on 0\.0\.0\.0:\d+, not only on the loopback address; it was ended"),
 ])
 def test_an_engine_that_fails(fault, sentence, tmp_path):
-    one = of(audited(toy(tmp_path, fault), sequences=20, out=tmp_path / "out"))
-    assert one.verdict == "failed" and re.match(sentence, one.failed), one.failed
-    ran = command("--engines", toy(tmp_path, fault), "--settings", "γ = 3", "--sequences", 20, "--out", tmp_path / "out")
+    ran = audit_here("--engines", toy(tmp_path, fault), "--settings", "γ = 3", "--sequences", 20, "--out", tmp_path / "out")
     assert ran.returncode == 1 and "FAILED" in ran.stdout
+    one = of(speclab.Audit.load(tmp_path / "out"))
+    assert one.verdict == "failed" and re.match(sentence, one.failed), one.failed
 
 
 def test_what_failed_is_run_again(tmp_path):
@@ -439,9 +439,9 @@ def test_what_is_not_installed_is_skipped_by_name(tmp_path):
         audited("llama_cpp", environments=tmp_path)
     with pytest.raises(speclab.EngineError, match="toy_missing_package.py: .* cannot import it: ModuleNotFoundError: No module named 'no_such_package'"):
         audited(toy(tmp_path, "missing package"))
-    ran = command("--engines", f"{toy(tmp_path)},vllm", "--settings", "γ = 3", "--sequences", 200, "--environments", tmp_path, "--out", tmp_path / "out")
+    ran = audit_here("--engines", f"{toy(tmp_path)},vllm", "--settings", "γ = 3", "--sequences", 200, "--environments", tmp_path, "--out", tmp_path / "out")
     assert ran.returncode == 0 and "vllm: skipped, not installed" in ran.stdout and ran.stdout.count("| equal |") == 2
-    assert command("--engines", "openvino", "--environments", tmp_path, "--out", tmp_path / "out").returncode == 2
+    assert audit_here("--engines", "openvino", "--environments", tmp_path, "--out", tmp_path / "out").returncode == 2
 
 
 @pytest.mark.parametrize("arguments, sentence", [
@@ -513,11 +513,16 @@ def test_llama_cpp(environments, tmp_path):
         six = 3 * (one.tokens_per_step.high - one.tokens_per_step.low) / 2  # half widths of 1.96 deviations: P < 1e-8
         assert abs(one.tokens_per_step.value - one.possible[scheme]) < six
         assert abs(one.tokens_per_step.value - one.possible[other]) > six / 3
-    assert {one.verdict for one in audited("llama_cpp", "probabilistic, end of text, γ = 8", environments=environments, sequences=400).settings} == {"equal"}
-    assert {one.verdict for one in audited("llama_cpp", "ngram_simple, repeated prompt, temperature", environments=environments, sequences=300, long=5).settings} == {"equal"}
-    assert {one.verdict for one in audited("llama_cpp", "probabilistic, request, frequency", environments=environments, sequences=400).settings} == {"equal"}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["probabilistic, end of text, γ = 8", "ngram_simple, repeated prompt, temperature", "probabilistic, request, frequency"])
+def test_other_settings_of_llama_cpp(setting, environments):
+    installed("xllamacpp")
+    assert {one.verdict for one in audited("llama_cpp", setting, environments=environments, sequences=400, long=5).settings} == {"equal"}
+
+
+@pytest.mark.slow
 def test_openvino(environments):
     installed("openvino_genai")
     result = audited("openvino", environments=environments, sequences=600, long=20)
@@ -538,8 +543,9 @@ def test_litgpt(environments):
     assert [one.verdict for one in result.settings] == ["equal", "different", "equal"]  # results/engines/litgpt.md
 
 
+@pytest.mark.slow
 def test_faults_of_an_adapter_are_found(environments, tmp_path):
-    """The audit finds exchanged models, and one seed for all sequences."""
+    """The audit finds exchanged models, and one seed for all sequences, in an engine that is none of Python, as above."""
     installed("xllamacpp")
     own = tmp_path / "llama_cpp.py"
     head = "import dataclasses, pathlib, tempfile\nfrom .llama_cpp import ENGINE as RIGHT\nfrom ._engine import Settings\n"

@@ -222,6 +222,7 @@ def test_the_program(tmp_path):
 # Engines that are installed with the tests.
 
 
+@pytest.mark.slow
 def test_openvino_by_its_own_rounding(tmp_path):
     """In f32 its rows on the neural pair are those of numpy in f64, a second implementation, to 1e-4; its texts are the plain ones."""
     installed("openvino_genai")
