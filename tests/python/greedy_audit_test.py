@@ -232,6 +232,7 @@ def test_openvino_by_its_own_rounding(tmp_path):
     assert [row["verdict"] for row in found.rows] == ["likeliest tokens", "same text"] and 0 < found.rows[0]["own_noise"] < 1e-4
 
 
+@pytest.mark.slow
 def test_a_token_exchanged_in_an_engines_text(tmp_path):
     """An adapter of llama.cpp, on the tables, exchanges one token of one text."""
     pytest.importorskip("xllamacpp")
