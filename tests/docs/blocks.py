@@ -6,8 +6,9 @@ A page has two kinds of fenced blocks that hold commands:
                         more lines that are left out; a line that ends in " ..." is cut there. A command may end with
                         an exit code other than 0 only where the next command is "echo $?".
 ```console timing       the same, but numbers, widths of columns and units of time may differ.
+```console long         the same, but the commands take long and run only with --long; otherwise they are checked like those of sh.
 ```sh                   commands that a test does not run, each with a comment that says how long it takes or what it
-                        needs.
+                        needs. Configs that they change by --set are validated, in a block "sh long" only with --long.
 """
 
 import difflib
@@ -30,10 +31,14 @@ class Command:
 @dataclass
 class Block:
     language: str
-    timing: bool
+    marks: list  # of a console block: "timing", "long"
     first: int  # index of the line after the opening fence
     end: int  # index of the closing fence
     commands: list
+
+    @property
+    def timing(self):
+        return "timing" in self.marks
 
 
 def console_commands(lines, first):
@@ -80,11 +85,11 @@ def blocks_of(text):
             raise ValueError(f"line {at + 1}: this block is never closed")
         inside = lines[first:end]
         if language == "console":
-            if rest.split() not in ([], ["timing"]):
-                raise ValueError(f"line {at + 1}: a console block is plain or \"timing\", not {rest.strip()!r}")
-            found.append(Block(language, bool(rest.split()), first, end, console_commands(inside, first)))
+            if not set(rest.split()) <= {"timing", "long"}:
+                raise ValueError(f"line {at + 1}: a console block is plain, \"timing\" or \"long\", not {rest.strip()!r}")
+            found.append(Block(language, rest.split(), first, end, console_commands(inside, first)))
         elif language == "sh":
-            found.append(Block(language, False, first, end, shell_commands(inside, first)))
+            found.append(Block(language, rest.split(), first, end, shell_commands(inside, first)))
         at = end + 1
     return found
 

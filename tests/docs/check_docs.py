@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the commands of README.md, CONTRIBUTING.md and docs/*.md and compares what they print with what the pages say.
 
-usage: check_docs.py --speclab PROGRAM [--source FOLDER] [--write] [--timings] [--one-folder] [PAGE...]
+usage: check_docs.py --speclab PROGRAM [--source FOLDER] [--write] [--timings] [--long] [--one-folder] [PAGE...]
        check_docs.py --self-test
 
 --write puts the real output into the pages, so that one command refreshes them after a change of wording. Blocks of
 measured times are rewritten only if more than numbers changed, or with --timings. blocks.py defines the blocks of a page.
+--long and --write also run the commands of blocks that are marked as long.
 --one-folder runs the pages one after another in one folder, as a reader does; otherwise each has its own folder.
 Exit code: 0 if all agree, 1 if not, 77 (skipped) without data/austen.txt.
 """
@@ -86,32 +87,41 @@ def words_of(command):
     return shlex.split(command.replace("\\\n", " "), comments=True)
 
 
-def check_shell(command, shell, source, program):
-    """The mistake in a command that is not run, or None. The command must parse, and its files and options must exist."""
+@functools.cache
+def help_of(program, *words):
+    """The exit code and the text of --help."""
+    helped = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False)
+    return helped.returncode, helped.stdout
+
+
+def check_shell(command, shell, source, program, with_reason=True):
+    """The mistake in a command that is not run, or None. The command must parse, and its files and options must exist. Without a shell a config
+    that it changes is not validated."""
     parsed = subprocess.run(["bash", "-n", "-c", command.text], capture_output=True, text=True, check=False)
     if parsed.returncode:
         return parsed.stderr.strip()
     words = words_of(command.text)
     if words[0] == "export":
         return None
-    if not REASON.search(command.text.split("\n")[-1]):
+    if with_reason and not REASON.search(command.text.split("\n")[-1]):
         return "a command that no test runs needs a comment with its time (seconds, minutes) or need (GPU, installs)"
     for word in words:
         if re.match(r"(configs|scripts|kernels|tests)/[\w./-]+$", word) and not (source / word).exists():
             return f"there is no {word}"
     if words[0] != "speclab" or not program:
         return None
-    helped = subprocess.run([program, words[1], "--help"], capture_output=True, text=True, check=False)
-    if helped.returncode:
+    code, helped = help_of(program, words[1])
+    if code:
         return f"speclab has no verb {words[1]}"
-    if words[2:] and words[2][0] != "-" and f"\n  {words[2]} " in helped.stdout:  # a subcommand
-        helped = subprocess.run([program, *words[1:3], "--help"], capture_output=True, text=True, check=False)
+    if words[2:] and words[2][0] != "-" and f"\n  {words[2]} " in helped:  # a subcommand
+        code, helped = help_of(program, *words[1:3])
     for word in words[2:]:
-        if word.startswith("--") and word.split("=")[0] not in helped.stdout:
+        if word.startswith("--") and word.split("=")[0] not in helped:
             return f"speclab {words[1]} has no option {word}"
     configs = [word for word in words[2:] if word.startswith("configs/") and word.endswith(".json")]
-    if configs:
-        changes = [word for i, word in enumerate(words) if word == "--set" or words[i - 1] == "--set"]
+    changes = [word for i, word in enumerate(words) if word == "--set" or words[i - 1] == "--set"]
+    # tests/experiments/cli/shipped_configs.sh validates configs as they are.
+    if configs and changes and shell:
         try:
             lines = shell.run(shlex.join(["speclab", "validate", configs[0]] + changes))
         except subprocess.TimeoutExpired:
@@ -169,8 +179,8 @@ def check_code(text, page, source):
             yield f"{page.name}: the code of {path} is not in that file: {code.splitlines()[0]} ..."
 
 
-def check_page(page, program, source, write, timings, folder=None):
-    """`folder`: where the commands run; None for a new one."""
+def check_page(page, program, source, write, timings, folder=None, long=True):
+    """`folder`: where the commands run; None for a new one. `long`: whether those of long blocks run."""
     text = page.read_text(encoding="utf-8")
     lines = text.split("\n")
     complaints = [*check_links(text, page, printed_reference(program)), *check_code(text, page, source)]
@@ -183,12 +193,13 @@ def check_page(page, program, source, write, timings, folder=None):
         shell = Shell(program, source, pathlib.Path(folder))
         for block in blocks_of(text):
             seen += [command.text for command in block.commands]
-            if block.language == "sh":
+            left_out = "long" in block.marks and not long
+            if block.language == "sh" or left_out:
                 for command in block.commands:
                     if not command.text.startswith("export "):
                         not_run.append(f"{name}:{command.line}: {command.text}")
                     shell.code = 0
-                    found = check_shell(command, shell, source, program)
+                    found = check_shell(command, None if left_out else shell, source, program, block.language == "sh")
                     if found:
                         complaints.append(f"{name}:{command.line}: {command.text}\n  {found}")
                 shell.code = 0
@@ -212,6 +223,7 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parents[2])
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--timings", action="store_true")
+    parser.add_argument("--long", action="store_true")
     parser.add_argument("--one-folder", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
@@ -232,7 +244,7 @@ def main():
     together = tempfile.TemporaryDirectory(prefix="speclab_docs_") if options.one_folder else None
     for page in pages:
         complaints, not_run, ran, commands = check_page(
-            page, program, source, options.write, options.timings, together and together.name)
+            page, program, source, options.write, options.timings, together and together.name, options.long or options.write)
         failures += complaints
         listed += not_run
         total += ran

@@ -66,6 +66,16 @@ def self_test():
         expect(PAGE.count(right) == 1, f"the fault is not planted: {name}")
         expect(complaints_of(PAGE.replace(right, wrong))[0], f"not found: {name}")
 
+    # A long block is run, or checked like one that never runs: without its output, but with its syntax.
+    long = PAGE.replace("```console\n", "```console long\n")
+    for planted, run, found in ((long, True, False), (long, False, False), (long.replace("a 12\n...", "a 13\n..."), True, True),
+                                (long.replace("$ (exit 2)", "$ (exit 2"), False, True)):
+        with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text(planted, encoding="utf-8")
+            complaints, _, ran, _ = check_page(page, None, page.parent, False, False, None, run)
+            expect(bool(complaints) == found and ran == (4 if run else 1), f"a long block, {'run' if run else 'not run'}: {complaints}")
+
     stale = "```cpp\n// a.hpp\nint a = 2;\n```\n"
     with tempfile.TemporaryDirectory(prefix="speclab_docs_") as folder:
         (pathlib.Path(folder) / "a.hpp").write_text("struct A {};\nint a = 1;\n", encoding="utf-8")

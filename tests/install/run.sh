@@ -20,7 +20,7 @@ cp -r "$source/tests/install/consumer" "$scratch/consumer"
 # The rule of the page that explains how to write one.
 sed -n '/^struct TimidRule/,/^};/p' "$source/docs/extending.md" > "$scratch/consumer/timid_rule.inc"
 cmake -G Ninja -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release > "$scratch/consumer.log" 2>&1 &&
+  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Debug > "$scratch/consumer.log" 2>&1 &&
   cmake --build "$scratch/consumer/build" >> "$scratch/consumer.log" 2>&1 ||
   { cat "$scratch/consumer.log"; fail "the consumer does not build"; }
 "$scratch/consumer/build/consumer" > "$scratch/consumer.out"

@@ -79,8 +79,14 @@ def test_what_drafts_by_rows_is_a_draft(rule):
         made[0].alpha
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("draft", [one_of_two, stops], ids=lambda draft: draft.name)
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("rule", "draft"), [
+    ("token", one_of_two), ("block", stops), (py.token, stops), (py.block, one_of_two),
+    slow("token", stops), slow("block", one_of_two), slow(py.token, one_of_two), slow(py.block, stops),
+])
 def test_drafters_are_proved(rule, draft):
     """Proofs in fractions and in doubles; the sampled mean is the proof's (confidence 1 - 1e-9), and sequences have the target's
     distribution (false-alarm rate 1e-9)."""
@@ -218,7 +224,7 @@ def unsure(drafted, row):
     return not drafted or row[drafted[-1]] >= Fraction(1, 4)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ["block", py.token, slow("token"), slow(py.block)])
 def test_policies_keep_rules_lossless(rule):
     target, draft = TARGET, DRAFT
     proof = prove(rule, target, draft, 3, policy=unsure)

@@ -1,4 +1,4 @@
-"""Makes 20,000 calls with odd arguments: each must return, or raise an exception of the right type with a message. A crash would
+"""Makes calls with odd arguments, 20,000 in the long suite: each must return, or raise an exception of the right type with a message. A crash would
 end the test."""
 
 import math
@@ -6,10 +6,10 @@ import random
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 import speclab
 
-CALLS = 20_000
 REFUSALS = (ValueError, TypeError)  # ConfigError is a ValueError
 
 
@@ -137,9 +137,10 @@ def calls(odd):
     return lambda: speclab.models.from_rows(odd.array(1, 2))(r.choice([[], [0], [odd.scalar()]]))
 
 
-def test_fuzz():
+@pytest.mark.parametrize("calls_made", [6_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_fuzz(calls_made):
     answers = 0
-    for number in range(CALLS):
+    for number in range(calls_made):
         odd = Odd(number)
         try:
             with np.errstate(all="ignore"):
@@ -148,4 +149,4 @@ def test_fuzz():
         except REFUSALS as refusal:
             assert str(refusal), f"call {number}: nothing is said"
     # Not everything is refused.
-    assert CALLS / 20 < answers < CALLS
+    assert calls_made / 20 < answers < calls_made

@@ -6,8 +6,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from speclab._gguf.llama_numpy import Llama
 from speclab.engines import _rounding
 from speclab.engines._rounding import Noise, detectable_rate, flip_law, judged, rows_along
 from speclab.engines._table_models import write_models
-from this_python import environment, installed
+from this_python import audit_here, environment, installed
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
 PAIR = {**json.loads((SOURCE / "configs/audit_engine.json").read_text()), "simulation": {"prompt": [0]}}
@@ -210,18 +208,19 @@ def test_the_program(tmp_path):
     pandas = pytest.importorskip("pandas")
     config = tmp_path / "pair.json"
     config.write_text(json.dumps(PAIR))
-    words = [sys.executable, "-m", "speclab.audit", "--pair", config, "--greedy", "--sequences", "20", "--settings", "draft, γ = 3", "--out", tmp_path / "out"]
-    ran = subprocess.run([*words, "--engines", toy(tmp_path, "runner-up")], capture_output=True, text=True)
+    words = ["--pair", config, "--greedy", "--sequences", "20", "--settings", "draft, γ = 3", "--out", tmp_path / "out"]
+    ran = audit_here(*words, "--engines", toy(tmp_path, "runner-up"))
     assert ran.returncode == 1 and "MORE THAN ROUNDING" in ran.stdout, ran.stderr
     assert re.search(r"Toy, draft, γ = 3: in text \d+ token \d+ is [123], at a gap of 0\.\d+; \d+ such places are in `rows`", ran.stdout)
     read = speclab.GreedyAudit((tmp_path / "out/greedy.json").read_text(), "")
     assert len(read.different) == 2 and isinstance(read.to_pandas(), pandas.DataFrame)
-    assert subprocess.run([sys.executable, "-m", "speclab.audit", "--greedy"], capture_output=True).returncode == 2
+    assert audit_here("--greedy").returncode == 2
 
 
 # Engines that are installed with the tests.
 
 
+@pytest.mark.slow
 def test_openvino_by_its_own_rounding(tmp_path):
     """In f32 its rows on the neural pair are those of numpy in f64, a second implementation, to 1e-4; its texts are the plain ones."""
     installed("openvino_genai")
@@ -231,6 +230,7 @@ def test_openvino_by_its_own_rounding(tmp_path):
     assert [row["verdict"] for row in found.rows] == ["likeliest tokens", "same text"] and 0 < found.rows[0]["own_noise"] < 1e-4
 
 
+@pytest.mark.slow
 def test_a_token_exchanged_in_an_engines_text(tmp_path):
     """An adapter of llama.cpp, on the tables, exchanges one token of one text."""
     pytest.importorskip("xllamacpp")

@@ -59,7 +59,8 @@ def served(config):
 
 
 @pytest.mark.skipif(not os.path.exists(BINARY), reason=f"no program at {BINARY}")
-@pytest.mark.parametrize("seed", range(12))
+# Four have every kind of cost, both lengths of requests, and both budgets of drafts.
+@pytest.mark.parametrize("seed", [1, 3, 6, 9, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 4, 5, 7, 8, 10, 11))])
 def test_a_config_the_program_and_python_give_equal_numbers(seed):
     alpha, asked = drawn(seed)
     plan = speclab.serve(alpha, max_gamma=3, seed=7, **asked)

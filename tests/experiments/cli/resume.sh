@@ -26,7 +26,7 @@ folder, rng = pathlib.Path("killed"), random.Random(1)
 kills = finished = torn = 0
 known = []
 longest = 0.4  # seconds until a kill; longer for slow programs, so that the run reaches its end
-while kills < 30 or finished == 0:
+while kills < 15 or finished == 0:
     job = subprocess.Popen([speclab, "sweep", "sweep.json", "--out", folder, "-q", "--threads", "1"], stderr=subprocess.PIPE)
     try:
         error = job.communicate(timeout=rng.uniform(0.01, longest))[1]

@@ -7,7 +7,10 @@ cd "$source_dir"
 for config in configs/*.json configs/paper/*.json configs/smollm2/*.json; do
   checks=$((checks + 1))
   status=0
-  message=$("$speclab" validate "$config" 2>&1) || status=$?
+  changes=()
+  # The 120 cells of its sweep take 16 s to prepare. The long suite runs them in tests/python/configs_test.py.
+  if [[ $config == configs/rules_gamma.json ]]; then changes=(--set 'sweep={"/gamma": [1]}'); fi
+  message=$("$speclab" validate "$config" "${changes[@]}" 2>&1) || status=$?
   if [[ $status -ne 0 && $message != *"need libllama: run scripts/setup.sh neural"* ]]; then
     missing=$(grep -o 'data/[a-z_.-]*[a-z]' <<<"$message" | head -1) || true
     if [[ -z $missing || -f $missing ]]; then

@@ -5,7 +5,7 @@ Each verb of the program needs a case here, or a reason why it is short; otherwi
 of the whole process (user and system, all threads, at --threads 1), and of Python where it draws, from the signal to the
 end, so that other work on the machine does not matter. It is meant for an optimised build.
 
-usage: stop.py SPECLAB_BINARY SOURCE_DIR
+usage: stop.py SPECLAB_BINARY SOURCE_DIR [--all] [VERB...]     without --all: not the cases marked as long
 """
 
 import glob
@@ -45,9 +45,9 @@ SHORT = {
 class Case:
     """A command that works for some time, and the files that it leaves after an interrupt at `after` seconds of processor time."""
 
-    def __init__(self, verb, words, after=0.25, partial=False, number=signal.SIGINT, leaves=None, bound=BOUND):
+    def __init__(self, verb, words, after=0.25, partial=False, number=signal.SIGINT, leaves=None, bound=BOUND, long=False):
         self.verb, self.words, self.after, self.partial, self.number = verb, words, after, partial, number
-        self.leaves, self.bound = leaves, bound
+        self.leaves, self.bound, self.long = leaves, bound, long
 
     def __str__(self):
         return " ".join([self.verb, *(os.path.basename(word) for word in self.words)])[:110] + f" after {self.after} s"
@@ -80,7 +80,7 @@ PLOTTED = {"title": "t", "experiment": "predict", "sweep": {"/alpha": {"from": 0
 CASES = [
     Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial=True),
     Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial=True,
-         number=signal.SIGTERM),
+         number=signal.SIGTERM, long=True),  # interrupt.sh sends it, too
     Case("run", [path_of("first"), *RUN, *sets(rule__kind="block", simulation__trials=2, simulation__length=100000000)], partial=True),
     Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=1000000, simulation__length=2048)], partial=True),
     Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=4, simulation__length=50000000)], partial=True),
@@ -90,7 +90,7 @@ CASES = [
     Case("run", [path_of("paper/figure5"), *RUN, *sets(trace__tokens=100000)], after=0.1),
     Case("run", ["large_pair.json", *RUN], partial=True),
     Case("run", ["many_cells.json", *RUN], after=0.3),
-    Case("run", ["many_cells.json", *RUN], after=6),
+    Case("run", ["many_cells.json", *RUN], after=6, long=True),
     Case("sweep", [path_of("iid_grid"), *RUN, *sets(simulation__length=100000000)], partial=True),
     Case("compare", [path_of("compare_prose"), *RUN, *sets(compare__tasks__0__tokens=2000)], after=3, partial=True),
     Case("reproduce", [*ONE, "-q", "--out", "out", "--only", "table1,figure3", *sets(simulation__length=100000000)], after=0.3,
@@ -110,7 +110,7 @@ CASES = [
     Case("check", [path_of("audit"), *ONE, "--samples", "samples.jsonl"]),
     Case("check", ["kernels", "--emulate", *ONE]),
     Case("exact", ["big_exact.json", *ONE], after=0.3),
-    Case("exact", ["big_exact.json", *ONE], after=1.0),
+    Case("exact", ["big_exact.json", *ONE], after=1.0, long=True),
     Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3, bound=LOOKS),
     Case("convert", [path_of("austen_words"), *sets(sweep="null"), "--out", "here.arpa"], after=0.3),
 ]
@@ -176,7 +176,7 @@ def faults_of(case):
         waited = time.monotonic() - began
         if used >= case.after and waited > (0.05 if case.after else 0.4) and catches(job.pid, case.number):
             break
-        time.sleep(0.005)
+        time.sleep(0.02)
     os.kill(job.pid, case.number)
     before = processor_time(job.pid) or used
     timer = threading.Timer(60, job.kill)
@@ -217,7 +217,7 @@ def verbs():
 
 
 def main():
-    only = sys.argv[3:]
+    every, only = "--all" in sys.argv, [word for word in sys.argv[3:] if word != "--all"]
     failures = []
     tried = {case.verb for case in CASES + PIPES}
     for verb in verbs():
@@ -232,7 +232,7 @@ def main():
                       open("sharded.json", "w"))
             subprocess.run([SPECLAB, *job], check=True)
         for case in CASES + PIPES:
-            if only and case.verb not in only:
+            if only and case.verb not in only or case.long and not every:
                 continue
             case.spent = 0
             faults = faults_of(case)

@@ -69,14 +69,14 @@ cat >kill.py <<'PYTHON'
 import random, subprocess, sys
 
 speclab, rng, kills = sys.argv[1], random.Random(5), 0
-command = [speclab, "run", "coins.json", "--set", "simulation.length=100000", "--set", "simulation.until.half_width=0.0003", "--set", "sweep={\"/alpha\": [0.5, 0.6, 0.7]}", "--out", "killed", "-q", "--threads", "1"]
+command = [speclab, "run", "coins.json", "--set", "simulation.length=100000", "--set", "simulation.until.half_width=0.0005", "--set", "sweep={\"/alpha\": [0.5, 0.6, 0.7]}", "--out", "killed", "-q", "--threads", "1"]
 
 def until_it_ends(command):
     global kills
     for attempt in range(60):  # kills come later and later, so that slow builds end, too: a part that is killed starts again
         job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
-            return job.wait(timeout=rng.uniform(0.01, 0.1) * 1.3**attempt)
+            return job.wait(timeout=rng.uniform(0.01, 0.05) * 1.6**attempt)
         except subprocess.TimeoutExpired:
             job.kill()
             job.wait()
@@ -89,7 +89,7 @@ assert kills >= 2, kills
 PYTHON
 checks=$((checks + 1))
 python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
-expect 0 run coins.json --set simulation.length=100000 --set simulation.until.half_width=0.0003 --set 'sweep={"/alpha": [0.5, 0.6, 0.7]}' --out unkilled -q
+expect 0 run coins.json --set simulation.length=100000 --set simulation.until.half_width=0.0005 --set 'sweep={"/alpha": [0.5, 0.6, 0.7]}' --out unkilled -q
 same killed/result.json unkilled/result.json
 
 report

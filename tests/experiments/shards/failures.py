@@ -2,8 +2,8 @@
 
 usage: failures.py SPECLAB_BINARY SOURCE_DIR [--shards N]
 
-First it kills shards and the merge 30 times or more at random times: no finished work is lost or computed again. Then it runs N shards of
-ten cells each as separate processes. Some of these crash, are started twice, or lose their journal; some journals are copied or damaged.
+First it kills shards and the merge 15 times or more (with N of 1000 or more 30 times) at random times: no finished work is lost or computed
+again. Then it runs N shards of ten cells each as separate processes. Some of these crash, are started twice, or lose their journal; some journals are copied or damaged.
 """
 
 import argparse
@@ -16,8 +16,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-
-KILLS = 30
 
 
 class Run:
@@ -73,8 +71,8 @@ def finished(run: Run, shard: int) -> int:
     return sum(journal.read_bytes().count(b"\n") - 1 for journal in run.journals(shard))
 
 
-def check_kills(speclab: str, folder: pathlib.Path, rng: random.Random) -> None:
-    cells, shards = 240, 4
+def check_kills(speclab: str, folder: pathlib.Path, rng: random.Random, least: int) -> None:
+    cells, shards = 8 * least, 4
     run = Run(speclab, {"title": "Kills", "experiment": "iid", "alpha": 0.7, "simulation": {"trials": 64, "length": 12000},
                         "sweep": {"/gamma": [1, 2, 3, 4, 5, 6, 7, 8], "/seed": {"from": 1, "to": cells // 8, "step": 1}}}, folder, shards)
     kills = 0
@@ -87,14 +85,14 @@ def check_kills(speclab: str, folder: pathlib.Path, rng: random.Random) -> None:
             lines = journal.read_bytes().split(b"\n")[1:-1]  # the last line has no end if its process was killed
             times.update(json.loads(line[17:])["cell"] for line in lines)
     assert sorted(times) == list(range(cells)) and set(times.values()) == {1}, "a cell was lost, or computed again"
-    assert kills >= KILLS, kills
+    assert kills >= least, kills
 
     start = time.monotonic()
     run.call("merge", run.out)
     seconds = time.monotonic() - start
     run.check_same()
     merges = 0
-    for _ in range(20):
+    for _ in range(2 * least // 3):
         for file in ("result.json", "results.csv"):
             (run.out / file).unlink(missing_ok=True)
         merges += killed_at_random(subprocess.Popen([speclab, "merge", run.out, "-q"]), rng.uniform(0, seconds))
@@ -154,7 +152,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         for part in ("kills", "failures"):
             (pathlib.Path(name) / part).mkdir()
-        check_kills(options.speclab, pathlib.Path(name) / "kills", rng)
+        check_kills(options.speclab, pathlib.Path(name) / "kills", rng, 30 if options.shards >= 1000 else 15)
         check_failures(options.speclab, pathlib.Path(name) / "failures", rng, options.shards)
 
 
