@@ -72,6 +72,7 @@ def decode(engines: ModuleType, name: str) -> int:
         engine = engines.engine_of(name)
         loaded = engine.load(settings)
         say(loaded=True)
+        sys.stdin.readline()  # the audit first looks for open sockets
         for first, sequences, tokens in asked["parts"]:
             start = time.monotonic()
             for group in engine.decode(loaded, settings, range(first, first + sequences), tokens):

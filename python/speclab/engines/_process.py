@@ -154,6 +154,8 @@ def _read(
     message()
     if others := open_to_others(process.pid):
         raise EngineError(f"{engine.title} listens on {', '.join(others)}, not only on the loopback address; it was ended")
+    with contextlib.suppress(BrokenPipeError):
+        print(file=process.stdin, flush=True)
     for sequences, length in parts:
         tokens = np.empty((sequences, length), np.int32)
         logp = np.full((sequences, length), np.nan)
