@@ -36,7 +36,6 @@ bool is_precise(const Job& job) {
 }
 
 void require_until(const Job& job, const std::string& experiment) {
-  if (!decodes(job) && job.kind != JobKind::acceptance) refuse_until_of(experiment);
   using enum Metric;
   std::vector<Metric> known{alpha_overlap};
   if (decodes(job))
@@ -104,15 +103,6 @@ void look_until_precise(Job& job, const std::function<Outcome()>& run) {
     add_first_half(first, job.outcome);
   }
   job.simulation.only = {};
-}
-
-void refuse_until_of(const std::string& experiment) {
-  std::vector<std::string> known;
-  for (const Experiment* one : experiments()) {
-    if (one->until) known.push_back(one->name);
-  }
-  throw ConfigError("/simulation/until", "is for {}; \"{}\" simulates what its sizes say, such as \"trials\"",
-                    fmt::join(known, ", "), experiment);
 }
 
 void refuse_until(const Config& config, const std::string& what) {

@@ -102,11 +102,12 @@ const Experiment& decode_experiment() {
   static const Experiment experiment{
       .name = "decode",
       .sentence = "Speculative decoding beside the closed forms.",
+      .reads = {"corpus", "models", "sampling", "rule", "engine", "gamma", "cost", "simulation", "metrics",
+                "figures", "input_rounding", "measured_note"},
       .check = check_simulated<JobKind::decode>,
       .prepare = prepare_decode,
       .recordings = Recordings::decoding,
       .judges_printed = true,
-      .until = true,
       .not_of_jobs = {"cost", "input_rounding"},
       .presentation =
           presented({.metrics = {.shown = {alpha_overlap, tokens_per_target_step, speedup, operations}}})};
@@ -118,11 +119,12 @@ const Experiment& acceptance_experiment() {
   static const Experiment experiment{
       .name = "acceptance",
       .sentence = "The acceptance rate α over text that the target generates (section 4.2).",
+      .reads = {"corpus", "models", "sampling", "rule", "gamma", "cost", "simulation", "metrics", "figures",
+                "input_rounding", "measured_note"},
       .check = check_simulated<JobKind::acceptance>,
       .prepare = prepare_acceptance,
       .recordings = Recordings::rates_alone,
       .judges_printed = true,
-      .until = true,
       .not_of_jobs = {"cost", "input_rounding"},
       .presentation = presented({.metrics = {.shown = {alpha_overlap}, .figure = alpha_overlap}})};
   return experiment;
@@ -133,9 +135,10 @@ const Experiment& iid_experiment() {
   static const Experiment experiment{
       .name = "iid",
       .sentence = "Rounds with independent acceptances of probability α, without models.",
+      .reads = {"alpha", "gamma", "cost", "simulation/trials", "simulation/length", "simulation/batches",
+                "simulation/until", "metrics", "figures", "input_rounding", "measured_note"},
       .prepare = prepare_iid,
       .judges_printed = true,
-      .until = true,
       .presentation =
           presented({.metrics = {.shown = {alpha_examined, tokens_per_target_step, speedup, operations}}})};
   return experiment;
