@@ -80,6 +80,16 @@ void check_until(const Config& cell, JobKind kind) {
   Job job{.kind = kind, .simulation = simulation_size(cell), .wanted = wanted_interval(cell)};
   job.simulation.prompts.resize(cell.simulation.prompt_tokens > 0 ? 2 : 1);
   require_until(job, cell.experiment->name);
+  if (cell.simulation.until->metric != Metric::alpha_overlap) return;
+  const RuleConfig& rule = cell.rule;
+  // A rule with measured parameters drafts a tree, for which no rate in a context exists.
+  if (!rule.entry().measure && make_rule(rule, [&] { return cell.gamma; }).sampled->has_acceptance_rate())
+    return;
+  throw ConfigError(
+      "/simulation/until/metric",
+      "\"alpha_overlap\" is unknown for \"{}\", which has no acceptance rate in a context; take "
+      "\"alpha_examined\"",
+      rule.name());
 }
 
 void run_until(Job& job, const std::string& experiment, double confidence) {

@@ -106,7 +106,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
 
   result.simulated = simulated_metrics(tallies, config.cost, confidence, independence, {EqualLength::tokens});
   const auto set = [&](Metric metric, const Interval& interval) {
-    std::erase_if(result.simulated, [&](const auto& entry) { return entry.first == metric; });
+    leave_out(result.simulated, metric);
     result.simulated.emplace_back(metric, interval);
   };
   const auto each = [&](const auto& number) {

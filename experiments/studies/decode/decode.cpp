@@ -45,11 +45,14 @@ void describe(const CellSpec& cell, const Job& job, const std::optional<double>&
   const std::vector<Tally>& batches = job.outcome.batches;
   const Independence independence = independence_of_rounds(job);
   result.simulated = simulated_metrics(batches, config.cost, confidence, independence);
-  FormulaInputs inputs{0, config.gamma, config.cost};
-  if (const Interval* overlap = find(result.simulated, Metric::alpha_overlap))
-    inputs.alpha = std::clamp(overlap->estimate, 0.0, 1.0);
-  if (exact_alpha) inputs.alpha = std::clamp(*exact_alpha, 0.0, 1.0);
-  add_formulas(result, cell, inputs, exact_alpha ? AlphaSource::exact : AlphaSource::measured);
+  if (job.setup && !job.setup->rule.sampled->has_acceptance_rate())
+    leave_out(result.simulated, Metric::alpha_overlap);
+  const std::optional<Interval> overlap = value_of(result.simulated, Metric::alpha_overlap);
+  if (exact_alpha || overlap) {
+    const double alpha = std::clamp(exact_alpha ? *exact_alpha : overlap->estimate, 0.0, 1.0);
+    add_formulas(result, cell, {alpha, config.gamma, config.cost},
+                 exact_alpha ? AlphaSource::exact : AlphaSource::measured);
+  }
   result.exact_alpha = exact_alpha;
   // Parameters measured to choose a tree belong to the result.
   if (job.setup && !same(job.setup->rule_config, config.rule)) result.rule = job.setup->rule_config;
