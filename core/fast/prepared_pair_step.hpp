@@ -1,6 +1,6 @@
-// One step of a fast round (core/fast/fast_round.hpp without proposals, on BlockRandomSource) over a pair of
-// stored tables: it draws a token from one slot and makes its acceptance draw. CPU threads and GPU kernels
-// run the same step.
+// One step of a fast round (tests/core/fast/fast_round.hpp without proposals, on BlockRandomSource) over a
+// pair of stored tables: it draws a token from one slot and makes its acceptance draw. CPU threads and GPU
+// kernels run the same step.
 #pragma once
 
 #include <cstdint>

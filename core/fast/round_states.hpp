@@ -1,6 +1,6 @@
-// A fast round (core/fast/fast_round.hpp) as an automaton, so that a thread can interleave many sequences, or
-// a warp can run them side by side. Each step uses one block of random numbers, draws one token and makes one
-// acceptance draw.
+// A fast round (tests/core/fast/fast_round.hpp) as an automaton, so that a thread can interleave many
+// sequences, or a warp can run them side by side. Each step uses one block of random numbers, draws one token
+// and makes one acceptance draw.
 #pragma once
 
 #include <cstddef>

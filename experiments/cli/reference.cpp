@@ -44,6 +44,13 @@ struct KeyPlace {
   const Field* field;
 };
 
+/// Returns the keys that an experiment reads besides its sections and those of every experiment.
+std::string read_keys(const Experiment& experiment) {
+  const auto& beside = experiment.reads_with_models;
+  return fmt::format("{}{}{}", fmt::join(experiment.reads, ", "),
+                     beside.empty() ? "" : "; beside models: ", fmt::join(beside, ", "));
+}
+
 /// Returns a config's keys, those with the shortest paths first. An object that occurs in several places,
 /// such as a model's, is listed once.
 std::vector<KeyPlace> places_of_keys() {
@@ -178,6 +185,7 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
   for (const Experiment* experiment : experiments()) {
     if (!wanted(experiment->name) && !all) continue;
     part += fmt::format("  {:<23} {}\n", experiment->name, experiment->sentence);
+    if (experiment->name == word) part += fmt::format("    {:<21} {}\n", "reads", read_keys(*experiment));
   }
   if (!part.empty()) out += "Experiments:\n" + part;
   if (!out.empty()) return out;
@@ -205,12 +213,13 @@ Made by `speclab list --markdown`. A config is one JSON object; each key is foll
   keys_of(out, config);
   std::vector<const ObjectType*> seen;
   sections_of(out, config, seen);
-  out += "\n## Experiments\n\nValues of `experiment`, with the config objects that each reads.\n\n";
+  out += "\n## Experiments\n\nValues of `experiment`, with the keys and objects that each reads.\n\n";
   for (const Experiment* experiment : experiments()) {
     std::string objects;
     for (const std::string& section : experiment->sections)
       objects += " " + link_to(section, "object " + section);
-    out += fmt::format("- `{}`: {}{}\n", experiment->name, escaped(experiment->sentence), objects);
+    out += fmt::format("- `{}`: {} Reads {}{}\n", experiment->name, escaped(experiment->sentence),
+                       read_keys(*experiment), objects);
   }
   for (const FamilyBase* family : families) {
     out += fmt::format("\n## {}\n\nA {} is an object with a `kind`", family->plural(), family->noun());

@@ -116,9 +116,8 @@ Typed<SimulationConfig> simulation_type() {
                                "Instead of one prompt: this many tokens of the corpus, from a random "
                                "position for each trial."),
                  "tokens"),
-       field(
-           "until", &SimulationConfig::until, until_type(),
-           "Instead of a fixed size: simulate until an interval is narrow. For decode, acceptance and iid.")});
+       field("until", &SimulationConfig::until, until_type(),
+             "Instead of a fixed size: simulate until an interval is narrow.")});
 }
 
 Typed<CostRatios> cost_type() {
@@ -209,7 +208,7 @@ std::vector<Field> config_fields() {
           "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
           "looks up a few of them, whatever the vocabulary (over stored rows or n-grams, for the rules that "
           "docs/performance.md lists); \"auto\" takes the faster one."),
-      field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
+      field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, in place of models."),
       with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
       field("cost", &Config::cost, cost_type(), "Cost of a draft run."),
       field("simulation", &Config::simulation, simulation_type(), "How much to simulate."),
@@ -246,21 +245,40 @@ void check_printed(const CaseConfig& one, const std::string& path) {
   }
 }
 
-/// Throws ConfigError at `where` if the experiment does not read the key at the beginning of `path`.
-void require_read(const Config& config, const std::string& path, const std::string& where) {
-  const std::string key = path.substr(0, path.find('/', 1)).substr(path.starts_with('/') ? 1 : 0);
-  if (reads_key(*config.experiment, key)) return;
-  throw ConfigError(where, "{} does not read \"{}\"; leave it out, and {}", config.experiment->name, key,
-                    config.experiment->instead);
+/// Returns whether at least one cell has models.
+bool has_models(const Config& config) {
+  const auto sets = [](const auto& set) { return set.first.starts_with("/models"); };
+  const auto in_case = [&](const CaseConfig& one) { return std::ranges::any_of(one.set, sets); };
+  return config.models || (config.sweep && std::ranges::any_of(*config.sweep, sets)) ||
+         (config.cases && std::ranges::any_of(*config.cases, in_case));
+}
+
+/// Throws ConfigError at `where` if the experiment does not read this key: "gamma", "simulation/trials".
+void require_read(const Config& config, const std::string& key, const std::string& where) {
+  const Experiment& experiment = *config.experiment;
+  if (reads_key(experiment, key, has_models(config))) return;
+  std::string readers;
+  for (const Experiment* other : experiments())
+    if (reads_key(*other, key)) readers += (readers.empty() ? "" : ", ") + other->name;
+  if (readers.empty()) return;  // it is unknown, which reading the cells reports
+  const auto advice = experiment.instead.find(key.substr(0, key.find('/')));
+  throw ConfigError(where, "{} does not read \"{}\"{}; leave it out{}", experiment.name, key,
+                    reads_key(experiment, key) ? " without \"models\"" : "",
+                    advice == experiment.instead.end() ? fmt::format(" (it is for {})", readers)
+                                                       : ", and " + advice->second);
 }
 
 /// Checks the keys of a config, and the names in its tables and figures: each must be a metric, or a path
 /// that a case or the sweep sets.
 void check_names(const Config& config, const Json& input) {
-  for (const auto& [key, value] : input.items()) require_read(config, "/" + key, "/" + key);
+  for (const auto& [key, value] : input.items()) {
+    require_read(config, key, "/" + key);
+    for (const auto& [part, inner] : value.items())
+      if (value.is_object()) require_read(config, key + "/" + part, fmt::format("/{}/{}", key, part));
+  }
   std::vector<std::string> varied;
   const auto vary = [&](const std::string& path, const std::string& where) {
-    require_read(config, path, where);
+    require_read(config, path.substr(path.starts_with('/') ? 1 : 0), where);
     varied.push_back(path);
   };
   if (config.sweep) {
@@ -271,6 +289,9 @@ void check_names(const Config& config, const Json& input) {
     for (const auto& [path, value] : one.set) vary(path, fmt::format("/cases/{}/set", i));
     const std::string printed = fmt::format("/cases/{}/printed", i);
     check_printed(one, printed);
+    if (!one.measured.empty() && !reads_key(*config.experiment, "measured_note"))
+      throw ConfigError(fmt::format("/cases/{}/measured", i), "{} does not show them; leave them out",
+                        config.experiment->name);
     if (one.printed.empty() || config.experiment->judges_printed) continue;
     throw ConfigError(printed, "{} has no formula to judge printed values by; show them as \"measured\"",
                       config.experiment->name);
@@ -358,8 +379,13 @@ Config read_config(const Json& input) {
 Json config_json(const Config& config) {
   Json json;
   write(config_type(), config, json);
-  for (const Field& field : config_type().type->object()->fields()) {
-    if (!reads_key(*config.experiment, field.name)) json.erase(field.name);
+  const bool models = has_models(config);
+  const Json all = json;
+  for (const auto& [key, value] : all.items()) {
+    if (!reads_key(*config.experiment, key, models)) json.erase(key);
+    for (const auto& [part, inner] : value.items())
+      if (json.contains(key) && value.is_object() && !reads_key(*config.experiment, key + "/" + part, models))
+        json[key].erase(part);
   }
   return json;
 }

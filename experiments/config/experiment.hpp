@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,10 +55,13 @@ struct Experiment {
   std::string sentence;
   /// Keys of the config sections that it reads; results include them with their defaults.
   std::vector<std::string> sections = {};
-  /// Other keys that it reads, besides those of every experiment. The rest are refused with the advice
-  /// `instead`, and results leave them out. Empty: none is refused.
+  /// What else it reads besides the keys of every experiment: "simulation", or a part of it,
+  /// "simulation/trials". All other keys are refused, and results leave them out.
   std::vector<std::string> reads = {};
-  std::string instead = {};
+  /// What it reads only beside "models", if it also runs without.
+  std::vector<std::string> reads_with_models = {};
+  /// What to do in place of setting a key that it does not read, as the end of a sentence.
+  std::map<std::string, std::string> instead = {};
   /// Throws ConfigError for a cell whose config alone shows that it cannot run. All cells are checked before
   /// any is prepared. Null: `prepare` finds all errors, and quickly.
   std::function<void(const Config& cell)> check = nullptr;
@@ -74,8 +78,6 @@ struct Experiment {
   Recordings recordings = Recordings::none;
   /// True if it judges printed values by a formula.
   bool judges_printed = false;
-  /// True if it supports simulation.until: its only job continues until an interval is narrow.
-  bool until = false;
   /// False if an interrupted run cannot be continued and is measured again.
   bool resumable = true;
   /// Config keys on which jobs seldom depend. One shard runs all cells that differ only in these, as they
@@ -93,8 +95,9 @@ struct Experiment {
 
 /// Returns the list of all experiments; tests and other programs may add some.
 std::vector<const Experiment*>& experiments();
-/// Returns whether an experiment reads this top-level key.
-bool reads_key(const Experiment& experiment, const std::string& key);
+/// Returns whether an experiment reads this key, or part of it: "simulation", "simulation/trials". `models`
+/// tells whether the config has models; a verb may then read its own section.
+bool reads_key(const Experiment& experiment, const std::string& key, bool models = true);
 /// Returns the experiment with this present or former name; null if there is none.
 const Experiment* find_experiment(const std::string& name);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,10 +20,12 @@ namespace speclab {
 
 namespace {
 
-/// Returns the top-level key that an assignment changes.
-std::string key_of(const std::string& assignment) {
-  const std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
-  return path.substr(0, path.find_first_of("./="));
+/// Returns the keys that an assignment changes: "simulation/trials".
+std::string keys_of(const std::string& assignment) {
+  std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
+  path.resize(std::min(path.find('='), path.size()));
+  std::ranges::replace(path, '.', '/');
+  return path;
 }
 
 /// Returns the --set options, as typed, that change what is decoded; empty if there are none, or if one sets
@@ -33,7 +36,8 @@ std::string changes_of(const Words& assignments) {
                                                "cases",      "metrics",      "figures", "input_rounding"};
   std::string changed;
   for (const std::string& assignment : assignments) {
-    const std::string section = key_of(assignment);
+    const std::string keys = keys_of(assignment);
+    const std::string section = keys.substr(0, keys.find('/'));
     if (section == "title") return "";
     if (!elsewhere.contains(section)) changed += (changed.empty() ? "" : ", ") + assignment;
   }
@@ -82,7 +86,7 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
     const Json named = document.value("experiment", Json("decode"));
     const Experiment* const experiment = named.is_string() ? find_experiment(named) : nullptr;
     if (one_of_many && experiment != nullptr)
-      std::erase_if(assignments, [&](const auto& one) { return !reads_key(*experiment, key_of(one)); });
+      std::erase_if(assignments, [&](const auto& one) { return !reads_key(*experiment, keys_of(one)); });
     for (const std::string& assignment : assignments) apply_assignment(document, assignment);
     // The title describes the config as written, so changes are added to it.
     const std::string changed = changes_of(assignments);

@@ -31,6 +31,7 @@ struct CaseConfig {
 struct SectionKind {
   std::string key;
   TypePtr type;
+  bool of_verb = false;  ///< a verb reads it, of configs of any experiment with models
 };
 /// Returns the list of all sections; tests and other programs may add some.
 std::vector<SectionKind>& section_kinds();

@@ -45,6 +45,21 @@ std::string texts_note(const std::vector<CellResult>& cells) {
       metric_label(Metric::alpha_overlap), *least, most);
 }
 
+/// Returns whether a cell of decoding lacks alpha_overlap and formulas because its rule has no acceptance
+/// rate in a context.
+bool lacks_rate(const CellResult& cell) {
+  return (cell.engine || cell.counts.contexts) && !cell.formula_alpha &&
+         find(cell.simulated, Metric::alpha_overlap) == nullptr;
+}
+
+std::string rate_note(const Result& result) {
+  const std::vector<Metric> shown = shown_metrics(result);
+  if (result.cells.size() > 1 && std::ranges::find(shown, Metric::alpha_overlap) == shown.end()) return "";
+  if (std::ranges::none_of(result.cells, lacks_rate)) return "";
+  return fmt::format(" A rule without an acceptance rate in a context has no {} (–) and no formulas.",
+                     metric_label(Metric::alpha_overlap));
+}
+
 /// A kind of number that a table shows for a metric, in its own column.
 struct NumberKind {
   const char* word;
@@ -62,7 +77,7 @@ void append(std::string& text, const std::string& more) {
 
 Cell simulated_cell(const CellResult& cell, Metric metric) {
   const Interval* interval = find(cell.simulated, metric);
-  if (interval == nullptr) return {};
+  if (interval == nullptr) return {metric == Metric::alpha_overlap && lacks_rate(cell) ? "–" : ""};
   Cell shown = interval_cell(*interval);
   if (std::find(cell.proved.begin(), cell.proved.end(), metric) != cell.proved.end())
     shown.text += " (proved)";
@@ -192,9 +207,9 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
   }
-  const bool simulates =
-      std::any_of(cells.begin(), cells.end(), [](const CellResult& cell) { return !cell.simulated.empty(); });
-  if (simulates) table.note = interval_note(result) + texts_note(cells);
+  const bool simulates = std::ranges::any_of(
+      cells, [](const CellResult& cell) { return !cell.simulated.empty() || lacks_rate(cell); });
+  if (simulates) table.note = interval_note(result) + texts_note(cells) + rate_note(result);
   if (simulates && !shown.note.empty()) table.note += " " + shown.note;
   if (!measured.empty() && result.shown().measured_note) {
     if (!table.note.empty()) table.note += ' ';
@@ -214,10 +229,11 @@ Table metric_table(const Result& result, const std::string& id) {
               {"metric", measured ? "formula at the measured α" : "formula", "simulated ± interval",
                "formula within interval"},
               {},
-              interval_note(result)};
+              interval_note(result) + rate_note(result)};
   for (const MetricInfo& info : metric_infos()) {
     const std::optional<double> formula = value_of(cell.formula, info.metric);
-    if (!formula && find(cell.simulated, info.metric) == nullptr) continue;
+    const Cell simulated = simulated_cell(cell, info.metric);
+    if (!formula && simulated.text.empty()) continue;
     const auto compared = std::find_if(cell.agreement.begin(), cell.agreement.end(),
                                        [&](const auto& one) { return one.first == info.name; });
     const bool judged = compared != cell.agreement.end();
@@ -225,7 +241,7 @@ Table metric_table(const Result& result, const std::string& id) {
     table.rows.push_back(
         {text_cell(info.label),
          number_cell(formula),
-         simulated_cell(cell, info.metric),
+         simulated,
          {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
   }
   return table;

@@ -52,7 +52,6 @@ void require_context(const Setup& setup, int gamma) {
 void choose_engine(Job& job) {
   const Setup& setup = *job.setup;
   const bool asked = setup.engine == Engine::fast;
-  if (asked && job.kind == JobKind::rule_quality) job.why_plain = "a rule is measured by whole rows";
   if (setup.engine == Engine::plain || job.kind != JobKind::decode) return;
   const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled);
   if (asked && reason) refuse_fast(*reason);

@@ -22,7 +22,6 @@ void require_as_said(const Experiment& experiment, bool holds, const char* what)
 }
 
 void prepare_until(PreparedCell& cell, const Experiment& experiment, double confidence) {
-  if (!experiment.until) refuse_until_of(experiment.name);
   const std::vector<Job*>& jobs = cell.work->jobs;
   require_as_said(experiment, jobs.size() <= 1, "until decides about one job");
   for (Job* job : jobs) run_until(*job, experiment.name, confidence);

@@ -77,9 +77,7 @@ void check_cells(const CellGrid& grid) {
   const Experiment& experiment = grid.experiment();
   for (std::size_t i = 0; experiment.check && i < grid.size(); ++i) {
     end_if_stopped();
-    const Config config = grid[i].config;
-    if (config.simulation.until && !experiment.until) refuse_until_of(experiment.name);
-    experiment.check(config);
+    experiment.check(grid[i].config);
   }
 }
 

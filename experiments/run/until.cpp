@@ -36,7 +36,6 @@ bool is_precise(const Job& job) {
 }
 
 void require_until(const Job& job, const std::string& experiment) {
-  if (!decodes(job) && job.kind != JobKind::acceptance) refuse_until_of(experiment);
   using enum Metric;
   std::vector<Metric> known{alpha_overlap};
   if (decodes(job))
@@ -81,6 +80,16 @@ void check_until(const Config& cell, JobKind kind) {
   Job job{.kind = kind, .simulation = simulation_size(cell), .wanted = wanted_interval(cell)};
   job.simulation.prompts.resize(cell.simulation.prompt_tokens > 0 ? 2 : 1);
   require_until(job, cell.experiment->name);
+  if (cell.simulation.until->metric != Metric::alpha_overlap) return;
+  const RuleConfig& rule = cell.rule;
+  // A rule with measured parameters drafts a tree, for which no rate in a context exists.
+  if (!rule.entry().measure && make_rule(rule, [&] { return cell.gamma; }).sampled->has_acceptance_rate())
+    return;
+  throw ConfigError(
+      "/simulation/until/metric",
+      "\"alpha_overlap\" is unknown for \"{}\", which has no acceptance rate in a context; take "
+      "\"alpha_examined\"",
+      rule.name());
 }
 
 void run_until(Job& job, const std::string& experiment, double confidence) {
@@ -104,15 +113,6 @@ void look_until_precise(Job& job, const std::function<Outcome()>& run) {
     add_first_half(first, job.outcome);
   }
   job.simulation.only = {};
-}
-
-void refuse_until_of(const std::string& experiment) {
-  std::vector<std::string> known;
-  for (const Experiment* one : experiments()) {
-    if (one->until) known.push_back(one->name);
-  }
-  throw ConfigError("/simulation/until", "is for {}; \"{}\" simulates what its sizes say, such as \"trials\"",
-                    fmt::join(known, ", "), experiment);
 }
 
 void refuse_until(const Config& config, const std::string& what) {

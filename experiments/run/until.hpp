@@ -43,8 +43,6 @@ void run_until(Job& job, const std::string& experiment, double confidence);
 /// the job's looks then count the one that is missing.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
-/// Throws ConfigError, because the experiment simulates a fixed size.
-[[noreturn]] void refuse_until_of(const std::string& experiment);
 /// Throws ConfigError for a config with "until", for verbs that do not run it. `what` begins the message:
 /// "check tests as many sequences as check.samples says".
 void refuse_until(const Config& config, const std::string& what);

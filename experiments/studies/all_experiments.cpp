@@ -3,6 +3,7 @@
 
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/config/experiment.hpp"
+#include "experiments/config/shown_config.hpp"
 
 // clang-format off
 #define SPECLAB_EXPERIMENTS(ENTRY) \
@@ -33,13 +34,20 @@ std::vector<const Experiment*>& experiments() {
   return all;
 }
 
-bool reads_key(const Experiment& experiment, const std::string& key) {
+bool reads_key(const Experiment& experiment, const std::string& key, bool models) {
   static const std::vector<std::string> always{"title",      "about",        "source", "experiment", "seed",
                                                "confidence", "simultaneous", "cases",  "sweep"};
   const auto holds = [&](const std::vector<std::string>& keys) {
-    return std::ranges::find(keys, key) != keys.end();
+    return std::ranges::any_of(keys, [&](const std::string& one) {
+      return key == one || key.starts_with(one + "/") || one.starts_with(key + "/");
+    });
   };
-  return experiment.reads.empty() || holds(always) || holds(experiment.sections) || holds(experiment.reads);
+  if (holds(always) || holds(experiment.sections) || holds(experiment.reads)) return true;
+  if (!models || std::ranges::find(experiment.reads, "models") == experiment.reads.end()) return false;
+  return holds(experiment.reads_with_models) ||
+         std::ranges::any_of(section_kinds(), [&](const SectionKind& section) {
+           return section.of_verb && holds({section.key});
+         });
 }
 
 const Experiment* find_experiment(const std::string& name) { return find_named(experiments(), name); }

@@ -83,7 +83,8 @@ nb::dict simulate(const Model& target, const Model* given, const RuleHandle& han
   nb::dict all;
   for (const Estimate& estimate : estimates(outcome.batches, {c, c_hat}, confidence, independence))
     all[estimate.name.c_str()] = python_interval(estimate.interval);
-  if (handle.own_drafter) all["alpha_overlap"] = nb::none();  // there is no row where it did not draft
+  // There is no row where the rule's own drafter did not draft.
+  if (handle.own_drafter || !rule->has_acceptance_rate()) all["alpha_overlap"] = nb::none();
   nb::list positions;
   for (const PositionAcceptance& at :
        acceptance_by_position(outcome.batches, gamma, confidence, independence))

@@ -48,8 +48,8 @@ class Simulation(Tabular):
     @property
     def alpha(self) -> Interval:
         """The rule's acceptance rate in a context, averaged over the contexts of emitted tokens: sum min(target, draft) for token
-        verification (Leviathan et al. 2023, Cor. 3.6) and for rules without a rate of their own, such as functions; lenient rules
-        accept more. Not with a `drafter`."""
+        verification (Leviathan et al. 2023, Cor. 3.6). Not with a `drafter`, nor for rules without such a rate: functions, blocks,
+        trees."""
         return self._needed("alpha_overlap")
 
     @property

@@ -17,7 +17,7 @@ AcceptanceKind rate_law() {
     std::optional<double> rate;
     double spread = 0;
   };
-  return kind_entry<AcceptanceKind, P>(
+  auto kind = kind_entry<AcceptanceKind, P>(
       "rate", "Every token is accepted at one rate, or each request has its own.",
       {field("rate", &P::rate, number(0, 1), "Acceptance rate (default: \"alpha\" of the config)."),
        field("spread", &P::spread, number(0, 0.5),
@@ -26,6 +26,8 @@ AcceptanceKind rate_law() {
         if (!own.rate && !request.alpha)
           throw ConfigError("/alpha",
                             "missing; serving needs an acceptance rate, here or in /serving/acceptance");
+        if (own.rate && request.alpha)
+          throw ConfigError(path + "/rate", "is given beside \"alpha\"; leave one of them out");
         const double rate = own.rate ? *own.rate : *request.alpha;
         if (own.spread == 0) return iid_law(rate);
         if (!(own.spread * own.spread < rate * (1 - rate))) {
@@ -35,6 +37,8 @@ AcceptanceKind rate_law() {
         }
         return beta_law(rate, own.spread);
       });
+  kind.of_alpha = true;
+  return kind;
 }
 
 AcceptanceKind positions_law() {

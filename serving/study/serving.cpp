@@ -201,6 +201,7 @@ const Experiment& serving_experiment() {
       .sentence =
           "A server under load, simulated: latencies, throughput and acceptance of a policy of gamma.",
       .sections = {"serving"},
+      .reads = {"alpha", "gamma"},
       .prepare = prepare_serving,
       // for each cell
       .intervals = [](const Config&) { return 25; },

@@ -24,6 +24,7 @@ struct AcceptanceKind : KindInfo {
   /// Makes the law. Throws ConfigError for parameters that define no law.
   std::function<AcceptanceLaw(const SelectedKind& selected, const AcceptanceRequest& request)> make;
   bool of_one_gamma = false;  ///< holds only for drafts of "gamma" tokens
+  bool of_alpha = false;      ///< reads the config's alpha
 };
 Family<AcceptanceKind>& acceptance_family();
 

@@ -65,7 +65,10 @@ RequestStream stream_of(const ServingSection& section) {
 AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha) {
   const StepPolicyKind& policy = section.policy.entry();
   const std::uint32_t max_drafted = policy.max_drafted ? policy.max_drafted(section.policy) : gamma;
-  return section.acceptance.entry().make(section.acceptance, {alpha, gamma, max_drafted});
+  const AcceptanceKind& acceptance = section.acceptance.entry();
+  if (alpha && !acceptance.of_alpha)
+    throw ConfigError("/alpha", "acceptances of kind \"{}\" do not read it; leave it out", acceptance.name);
+  return acceptance.make(section.acceptance, {alpha, gamma, max_drafted});
 }
 
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,

@@ -1,6 +1,6 @@
 // Speculative decoding at a cost that does not grow with the vocabulary, for pairs and rules that allow it.
 // Results have the same distribution as those of sim/decode.hpp, but use other random numbers. It runs the
-// programs of core/fast/fast_round.hpp and tests/core/fast/whole_row_round.hpp.
+// programs of tests/core/fast/fast_round.hpp and tests/core/fast/whole_row_round.hpp.
 #pragma once
 
 #include <cstddef>

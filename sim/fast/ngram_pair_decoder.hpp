@@ -6,13 +6,21 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/fast/fast_round.hpp"
 #include "core/random/bernoulli_bits.hpp"
 #include "core/random/block_random_source.hpp"
+#include "core/round/verify.hpp"
+#include "core/rules/pointwise_rules.hpp"
 #include "sim/fast/interleaved.hpp"
 #include "sim/fast/ngram_table.hpp"
 
 namespace speclab {
+
+/// Returns the number of proposals after which the residual is drawn by a pass over the vocabulary. A pass
+/// reads `vocab` probabilities; the limit keeps the proposals' cost of the same order.
+inline std::uint32_t max_proposals(std::int32_t vocab) {
+  const std::int32_t fitting = vocab / 16;
+  return static_cast<std::uint32_t>(fitting < 16 ? 16 : fitting > 4096 ? 4096 : fitting);
+}
 
 template <PointwiseRule Rule>
 class NgramPairDecoder {

@@ -12,7 +12,9 @@
 #define HWY_TARGET_INCLUDE "sim/models/logits.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
-// This needs the include above.
+// These need the include above.
+#include <hwy/contrib/algo/find-inl.h>
+#include <hwy/contrib/algo/transform-inl.h>
 #include <hwy/contrib/math/math-inl.h>
 
 #include "core/distribution/transforms.hpp"
@@ -51,7 +53,16 @@ float largest_logit(const float* logits, std::size_t count) {
   return found;
 }
 
-/// Writes row[i] = exp((logits[i] - most) / temperature); returns their sum.
+/// Rounds to a multiple of 2^(k - 52), for large = 1.5 * 2^k and smaller numbers.
+template <class D, class Numbers>
+Numbers rounded(D d, Numbers numbers, double large) {
+  return hn::Sub(hn::Add(numbers, hn::Set(d, large)), hn::Set(d, large));
+}
+
+/// Writes row[i] = exp((logits[i] - most) / temperature); returns their sum. The last few are computed as all
+/// others are, among logits of -infinity. Each number is split into a multiple of 2^-30 and a rest that is
+/// rounded to a multiple of 2^-60. The sums of both are exact for up to 2^22 numbers, so that a row does not
+/// depend on the places of its logits.
 double exponentials(const float* logits, std::size_t count, float most, double temperature, double* row) {
   const hn::ScalableTag<float> f;
   const hn::ScalableTag<double> d;
@@ -66,12 +77,12 @@ double exponentials(const float* logits, std::size_t count, float most, double t
   constexpr float min_exponent = -87;  // the smallest f32 is e^-87.3
   const auto least = hn::Set(f, min_exponent);
   HWY_ALIGN std::array<float, HWY_MAX_BYTES / sizeof(float)> some;
-  auto sum = hn::Zero(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
+  auto high = hn::Zero(d);
+  auto low = hn::Zero(d);
+  const auto put = [&](const float* from, double* to) HWY_ATTR {
     // The exponent is x = (logit - most) * factor. Knuth's two-sum, and products with their error by fused
     // multiply-add, give the rounding error `rest` of x: e^(x + rest) = e^x (1 + rest).
-    const auto logit = hn::LoadU(f, logits + i);
+    const auto logit = hn::LoadU(f, from);
     const auto difference = hn::Sub(logit, largest);
     const auto back = hn::Sub(difference, logit);
     const auto lost = hn::Sub(hn::Sub(logit, hn::Sub(difference, back)), hn::Add(largest, back));
@@ -82,40 +93,36 @@ double exponentials(const float* logits, std::size_t count, float most, double t
     hn::Store(hn::IfThenElseZero(hn::Gt(x, least), hn::MulAdd(e, rest, e)), f, some.data());
     for (std::size_t k = 0; k < lanes; k += wide) {
       const auto promoted = hn::PromoteTo(d, hn::LoadU(half, some.data() + k));
-      hn::StoreU(promoted, d, row + i + k);
-      sum = hn::Add(sum, promoted);
+      hn::StoreU(promoted, d, to + k);
+      const auto coarse = rounded(d, promoted, 0x1.8p22);
+      high = hn::Add(high, coarse);
+      low = hn::Add(low, rounded(d, hn::Sub(promoted, coarse), 0x1.8p-8));
     }
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) put(logits + i, row + i);
+  if (i < count) {
+    std::array<float, HWY_MAX_BYTES / sizeof(float)> last;
+    std::array<double, HWY_MAX_BYTES / sizeof(float)> made;
+    std::fill(std::copy(logits + i, logits + count, last.begin()), last.end(),
+              -std::numeric_limits<float>::infinity());
+    put(last.data(), made.data());
+    std::copy_n(made.begin(), count - i, row + i);
   }
-  double total = hn::GetLane(hn::SumOfLanes(d, sum));
-  for (; i < count; ++i) {
-    const double x = (static_cast<double>(logits[i]) - static_cast<double>(most)) * factor;
-    row[i] = x > static_cast<double>(min_exponent) ? std::exp(x) : 0;
-    total += row[i];
-  }
-  return total;
+  return hn::GetLane(hn::SumOfLanes(d, high)) + hn::GetLane(hn::SumOfLanes(d, low));
 }
 
 void scale_row(double* row, std::size_t count, double factor) {
-  const hn::ScalableTag<double> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto share = hn::Set(d, factor);
-  std::size_t at = 0;
-  for (; at + lanes <= count; at += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, row + at), share), d, row + at);
-  for (; at < count; ++at) row[at] *= factor;
+  const hn::ScalableTag<double> tag;
+  hn::Transform(tag, row, count, [=](auto d, auto v) HWY_ATTR { return hn::Mul(v, hn::Set(d, factor)); });
 }
 
 /// Returns the first place from `at` on where `numbers` has more than `than`; `count` if there is none.
 template <class Number>
 std::size_t first_above(const Number* numbers, std::size_t at, std::size_t count, Number than) {
   const hn::ScalableTag<Number> tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  const auto bound = hn::Set(tag, than);
-  for (; at + lanes <= count; at += lanes) {
-    const auto found = hn::FindFirstTrue(tag, hn::Gt(hn::LoadU(tag, numbers + at), bound));
-    if (found >= 0) return at + static_cast<std::size_t>(found);
-  }
-  while (at < count && !(numbers[at] > than)) ++at;
-  return at;
+  const auto above = [=](auto d, auto v) HWY_ATTR { return hn::Gt(v, hn::Set(d, than)); };
+  return at + hn::FindIf(tag, numbers + at, count - at, above);
 }
 std::size_t first_logit_above(const float* logits, std::size_t at, std::size_t count, float than) {
   return first_above(logits, at, count, than);

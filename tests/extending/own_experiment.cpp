@@ -39,6 +39,7 @@ Work prepare_whole_rounds(const CellSpec& cell, JobList& jobs) {
 const Experiment& whole_rounds_experiment() {
   static const Experiment experiment{.name = "whole-rounds",
                                      .sentence = "How often a round accepts every drafted token.",
+                                     .reads = {"models", "rule", "gamma", "simulation"},
                                      .check = check_setup,
                                      .prepare = prepare_whole_rounds,
                                      .own_key = "whole_rounds",

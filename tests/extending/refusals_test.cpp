@@ -15,6 +15,7 @@
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/experiments/config_error_of.hpp"
+#include "tests/experiments/run_of.hpp"
 
 using namespace speclab;
 
@@ -36,7 +37,10 @@ const bool added_endless = [] {
 Config with(const std::string& patch) {
   Json config = parse_json(R"({"title": "t", "gamma": 2, "simulation": {"trials": 8, "length": 10},
       "models": {"target": {"kind": "endless", "vocab": 100}, "draft": {"kind": "uniform"}}})");
-  config.merge_patch(parse_json(patch));
+  const Json change = parse_json(patch);
+  if (change.contains("experiment")) config["experiment"] = change["experiment"];
+  config = read_part(config);
+  config.merge_patch(change);
   return read_config(config);
 }
 
@@ -86,14 +90,14 @@ const std::vector<Refusal>& refusals() {
       {R"({"experiment": "optimal_gamma", "models": {"draft": {"kind": "cached", "base": {"kind": "uniform"}}}})",
        "/models: "},
       {R"({"experiment": "beam", "beam": {"width": 3, "draft_width": 2}})", "/beam/draft_width: "},
-      {R"({"experiment": "beam", "rule": {"kind": "block"}})", "/rule/kind: "},
-      {R"({"experiment": "trace", "gamma": null, "rule": {"kind": "tree"}})", "/rule/kind: "},
+      {R"({"experiment": "beam", "rule": {"kind": "block"}})", "/rule: "},
+      {R"({"experiment": "trace", "rule": {"kind": "tree"}})", "/rule/kind: "},
       {R"({"experiment": "walltime"})", "/models/target: "},
       {R"({"experiment": "schedules", "simulation": {"trials": 1}})", "/simulation/trials: "},
       {R"({"experiment": "schedules", "alpha": 0.5})", "/alpha: "},
       {R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}]}, "models": {"draft": {"vocab": 3}}})",
        "/models/draft: "},
-      {R"({"experiment": "compare", "gamma": null, "simulation": null, "models": null, "compare": {"drafters": [{"kind": "lookup"}], "tasks": [{"name": "a",
+      {R"({"experiment": "compare", "compare": {"drafters": [{"kind": "lookup"}], "tasks": [{"name": "a",
             "corpus": {"file": "no such file", "hold_out": 2}, "target": {"kind": "mixture", "other": {"kind": "uniform"}}}]}})",
        "/compare/tasks/0/target"},
       // The second cell.

@@ -40,6 +40,7 @@ def test_same_as_the_program():
         made = simulate(TARGET, DRAFT, 4, rule, seed=5, rounds=trials * length, trials=trials)
         assert made.counts["accepted"] == cell["counts"]["accepted"]
         assert made.engine == cell["engine"]["name"]
+        assert (made.estimates["alpha_overlap"] is None) == ("alpha_overlap" not in cell["simulated"]) == (rule == "block")
         found = cell["simulated"]["tokens_per_target_step"]
         assert (made.tokens_per_target_step.low, made.tokens_per_target_step.high) == (found["low"], found["high"])
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

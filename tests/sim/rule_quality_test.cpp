@@ -12,9 +12,9 @@
 
 #include "core/distribution/ratio_order.hpp"
 #include "core/random/enumerated_random_source.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

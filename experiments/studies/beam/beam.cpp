@@ -106,7 +106,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
 
   result.simulated = simulated_metrics(tallies, config.cost, confidence, independence, {EqualLength::tokens});
   const auto set = [&](Metric metric, const Interval& interval) {
-    std::erase_if(result.simulated, [&](const auto& entry) { return entry.first == metric; });
+    leave_out(result.simulated, metric);
     result.simulated.emplace_back(metric, interval);
   };
   const auto each = [&](const auto& number) {
@@ -156,12 +156,6 @@ void check_beam(const Config& config) {
                       "{} is below the width {}: a draft beam that holds the target's is at least as wide",
                       beam.draft_width, beam.width);
   }
-  if (config.rule.name() != "token") {
-    throw ConfigError("/rule/kind",
-                      "\"{}\" verifies sampled tokens; a beam search accepts steps "
-                      "by \"beam/acceptance\": leave the rule out",
-                      config.rule.name());
-  }
 }
 
 Work prepare_beam(const CellSpec& cell, JobList& jobs) {
@@ -200,6 +194,8 @@ const Experiment& beam_experiment() {
       .sentence =
           "Speculative beam search (A.4) beside plain beam search: the same beams, fewer target runs.",
       .sections = {"beam"},
+      .reads = {"corpus", "models", "gamma", "cost", "simulation/trials", "simulation/prompt",
+                "simulation/prompt_tokens", "metrics", "figures", "measured_note"},
       .check = check_beam,
       .prepare = prepare_beam,
       .presentation = presented({.metrics = {.shown = {accepted_per_target_step, tokens_per_target_step,

@@ -45,11 +45,14 @@ void describe(const CellSpec& cell, const Job& job, const std::optional<double>&
   const std::vector<Tally>& batches = job.outcome.batches;
   const Independence independence = independence_of_rounds(job);
   result.simulated = simulated_metrics(batches, config.cost, confidence, independence);
-  FormulaInputs inputs{0, config.gamma, config.cost};
-  if (const Interval* overlap = find(result.simulated, Metric::alpha_overlap))
-    inputs.alpha = std::clamp(overlap->estimate, 0.0, 1.0);
-  if (exact_alpha) inputs.alpha = std::clamp(*exact_alpha, 0.0, 1.0);
-  add_formulas(result, cell, inputs, exact_alpha ? AlphaSource::exact : AlphaSource::measured);
+  if (job.setup && !job.setup->rule.sampled->has_acceptance_rate())
+    leave_out(result.simulated, Metric::alpha_overlap);
+  const std::optional<Interval> overlap = value_of(result.simulated, Metric::alpha_overlap);
+  if (exact_alpha || overlap) {
+    const double alpha = std::clamp(exact_alpha ? *exact_alpha : overlap->estimate, 0.0, 1.0);
+    add_formulas(result, cell, {alpha, config.gamma, config.cost},
+                 exact_alpha ? AlphaSource::exact : AlphaSource::measured);
+  }
   result.exact_alpha = exact_alpha;
   // Parameters measured to choose a tree belong to the result.
   if (job.setup && !same(job.setup->rule_config, config.rule)) result.rule = job.setup->rule_config;
@@ -102,11 +105,12 @@ const Experiment& decode_experiment() {
   static const Experiment experiment{
       .name = "decode",
       .sentence = "Speculative decoding beside the closed forms.",
+      .reads = {"corpus", "models", "sampling", "rule", "engine", "gamma", "cost", "simulation", "metrics",
+                "figures", "input_rounding", "measured_note"},
       .check = check_simulated<JobKind::decode>,
       .prepare = prepare_decode,
       .recordings = Recordings::decoding,
       .judges_printed = true,
-      .until = true,
       .not_of_jobs = {"cost", "input_rounding"},
       .presentation =
           presented({.metrics = {.shown = {alpha_overlap, tokens_per_target_step, speedup, operations}}})};
@@ -118,11 +122,12 @@ const Experiment& acceptance_experiment() {
   static const Experiment experiment{
       .name = "acceptance",
       .sentence = "The acceptance rate α over text that the target generates (section 4.2).",
+      .reads = {"corpus", "models", "sampling", "rule", "gamma", "cost", "simulation", "metrics", "figures",
+                "input_rounding", "measured_note"},
       .check = check_simulated<JobKind::acceptance>,
       .prepare = prepare_acceptance,
       .recordings = Recordings::rates_alone,
       .judges_printed = true,
-      .until = true,
       .not_of_jobs = {"cost", "input_rounding"},
       .presentation = presented({.metrics = {.shown = {alpha_overlap}, .figure = alpha_overlap}})};
   return experiment;
@@ -133,9 +138,10 @@ const Experiment& iid_experiment() {
   static const Experiment experiment{
       .name = "iid",
       .sentence = "Rounds with independent acceptances of probability α, without models.",
+      .reads = {"alpha", "gamma", "cost", "simulation/trials", "simulation/length", "simulation/batches",
+                "simulation/until", "metrics", "figures", "input_rounding", "measured_note"},
       .prepare = prepare_iid,
       .judges_printed = true,
-      .until = true,
       .presentation =
           presented({.metrics = {.shown = {alpha_examined, tokens_per_target_step, speedup, operations}}})};
   return experiment;

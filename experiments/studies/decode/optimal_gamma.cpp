@@ -115,7 +115,8 @@ SectionKind search_section() {
       object<SearchSection>(
           "search", "The search for the best gamma, by the experiment optimal_gamma and by `speclab exact`.",
           {integer_field("max_gamma", &SearchSection::max_gamma, 1, 64, "Largest gamma tried.")})
-          .type};
+          .type,
+      true};
 }
 
 const Experiment& optimal_gamma_experiment() {
@@ -124,6 +125,10 @@ const Experiment& optimal_gamma_experiment() {
       .name = "optimal_gamma",
       .sentence = "Simulates every γ up to \"search/max_gamma\" and compares the best with the formula's.",
       .sections = {"search"},
+      // Models of one exact alpha have stored rows, and so neither a corpus nor words.
+      .reads = {"models", "sampling", "rule", "engine", "gamma", "cost", "simulation/trials",
+                "simulation/length", "simulation/batches", "simulation/prompt", "metrics", "figures",
+                "input_rounding", "measured_note"},
       .check = check_search,
       .prepare = prepare_search,
       .recordings = Recordings::decoding,

@@ -23,6 +23,7 @@ const Experiment& predict_experiment() {
   static const Experiment experiment{
       .name = "predict",
       .sentence = "Closed forms only, from \"alpha\", \"gamma\" and \"cost\".",
+      .reads = {"alpha", "gamma", "cost", "metrics", "figures", "input_rounding", "measured_note"},
       .prepare = prepare_prediction,
       .closed_forms = true,
       .judges_printed = true,

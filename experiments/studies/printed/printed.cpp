@@ -228,6 +228,7 @@ const Experiment& printed_experiment() {
       .name = "printed",
       .sentence = "Numbers computed from printed or measured ones, beside those that a paper prints.",
       .sections = {"printed"},
+      .reads = {"metrics", "figures", "measured_note"},
       .prepare = prepare_printed,
       .closed_forms = true,
       .judges_printed = true,

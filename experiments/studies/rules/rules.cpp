@@ -52,8 +52,6 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
   }
   result.positions = acceptance_by_position(batches, config.gamma, confidence, independence);
   const Tally total = job.outcome.total();
-  // Rules are measured by whole rows, so that the plain engine is reported only where another was asked for.
-  if (!job.why_plain.empty()) result.engine = engine_result(job);
   result.counts = counts_of(total);
   result.counts.draft_runs = total.draft_runs;
 }
@@ -191,17 +189,21 @@ SectionKind rules_section() {
 }
 
 const Experiment& rules_experiment() {
-  static const Experiment experiment{.name = "rules",
-                                     .sentence =
-                                         "Rules compared: first-token acceptance beside the optimal "
-                                         "transport bound, distance to the target, regret.",
-                                     .sections = {"rules"},
-                                     .check = check_rules,
-                                     .prepare = prepare_rules,
-                                     .intervals = [](const Config&) { return independent_numbers; },
-                                     .own_key = "rule_quality",
-                                     .own_result = described<RuleComparison>().type,
-                                     .presentation = presented(rules_presentation())};
+  static const Experiment experiment{
+      .name = "rules",
+      .sentence =
+          "Rules compared: first-token acceptance beside the optimal "
+          "transport bound, distance to the target, regret.",
+      .sections = {"rules"},
+      .reads = {"corpus", "models", "sampling", "rule", "gamma", "cost", "simulation/trials",
+                "simulation/length", "simulation/batches", "simulation/prompt", "simulation/prompt_tokens",
+                "metrics", "figures", "measured_note"},
+      .check = check_rules,
+      .prepare = prepare_rules,
+      .intervals = [](const Config&) { return independent_numbers; },
+      .own_key = "rule_quality",
+      .own_result = described<RuleComparison>().type,
+      .presentation = presented(rules_presentation())};
   return experiment;
 }
 

@@ -165,6 +165,9 @@ const Experiment& scaling_experiment() {
       .sentence =
           "The sigmoid approximation of softmax by scale of the logits and number format, enumerated.",
       .sections = {"scaling"},
+      .reads = {"models", "metrics", "figures", "measured_note"},
+      .reads_with_models = {"corpus", "sampling", "simulation/trials", "simulation/length",
+                            "simulation/prompt", "simulation/prompt_tokens"},
       .check = check_scaling,
       .prepare = prepare_scaling,
       .presentation = presented({.metrics = {.shown = {first_token_acceptance, tv_to_target, tv_to_draft,

@@ -277,12 +277,6 @@ void check_schedules(const Config& config) {
   if (config.models && config.alpha) {
     throw ConfigError("/alpha", "schedules takes acceptances from models or from alpha; give one of them");
   }
-  if (config.rule.name() != "token") {
-    throw ConfigError("/rule/kind",
-                      "\"{}\" does not accept or reject each position by itself: "
-                      "schedules compares token verification; leave the rule out",
-                      config.rule.name());
-  }
   if (config.simulation.trials < 2) {
     throw ConfigError("/simulation/trials", "{} is not an integer >= 2: intervals need trials to compare",
                       config.simulation.trials);
@@ -332,6 +326,9 @@ const Experiment& schedules_experiment() {
           "Schedules of drafting and verification on a virtual clock, over the same acceptances, compared "
           "with their closed forms.",
       .sections = {"schedules"},
+      .reads = {"alpha", "models", "gamma", "cost/c", "simulation/trials", "simulation/length",
+                "simulation/batches"},
+      .reads_with_models = {"corpus", "sampling", "simulation/prompt", "simulation/prompt_tokens"},
       .check = check_schedules,
       .prepare = prepare_schedules,
       // a speedup and a difference for each

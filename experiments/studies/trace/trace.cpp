@@ -235,8 +235,9 @@ const Experiment& trace_experiment() {
                                          "Single rounds, drawn: generated text coloured by accepted and "
                                          "rejected tokens, and a timeline for each gamma.",
                                      .sections = {"trace"},
-                                     .reads = {"corpus", "models", "sampling", "rule", "cost", "simulation"},
-                                     .instead = "give \"gammas\" to \"trace\"",
+                                     .reads = {"corpus", "models", "sampling", "rule", "cost/c",
+                                               "simulation/prompt", "simulation/prompt_tokens"},
+                                     .instead = {{"gamma", "give \"gammas\" to \"trace\""}},
                                      .check = check_trace,
                                      .prepare = prepare_trace,
                                      .own_key = "trace",

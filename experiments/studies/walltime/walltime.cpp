@@ -132,6 +132,8 @@ const Experiment& walltime_experiment() {
       .name = "walltime",
       .sentence = "Real time of neural models beside Theorem 3.8 at the measured costs.",
       .sections = {"walltime"},
+      .reads = {"corpus", "models", "sampling", "rule", "gamma", "simulation/trials", "simulation/prompt",
+                "simulation/prompt_tokens"},
       .check = check_walltime,
       .prepare = prepare_walltime,
       // Timings are not part of the result, so after an interrupt they must be measured again.

@@ -116,7 +116,8 @@ SectionKind check_section() {
            field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
            field("power", &C::power, number_above(0, 0.999999),
                  "Power for which the detectable effect is printed.")})
-          .type};
+          .type,
+      true};
 }
 
 Listing equality_text(const EqualityResult& result) {

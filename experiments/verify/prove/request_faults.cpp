@@ -86,7 +86,8 @@ SectionKind prove_section() {
                                "Emitted tokens to compare, and to take means over (default: 2 gamma + 2)."),
                            "tokens"),
                  field("fault", &P::fault, text(), "A planted mistake about filters: " + names + ".")})
-          .type};
+          .type,
+      true};
 }
 
 std::optional<RequestTask> request_of(const Config& config) {

@@ -13,11 +13,11 @@
 #include "analysis/exact/chain_distributions.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

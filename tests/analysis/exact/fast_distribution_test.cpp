@@ -9,7 +9,6 @@
 #include "analysis/statistics/fit_power.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
 #include "sim/fast/coupled_thresholds.hpp"
 #include "sim/fast/fast_pair.hpp"
@@ -17,6 +16,7 @@
 #include "sim/fast/table_rows.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/fast/fast_round.hpp"
 #include "tests/planned_power.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 

@@ -5,12 +5,12 @@
 
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/fit_power.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/sequences.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/theory/optimal_acceptance.hpp"
-#include "core/rules/all_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/core/rules/k_seq_acceptance.hpp"
 
 using namespace speclab;

@@ -7,7 +7,6 @@
 
 #include "analysis/exact/rational.hpp"
 #include "analysis/exact/round_distribution.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/drafters/hierarchical.hpp"
 #include "sim/policies/adaedl.hpp"
 #include "sim/policies/bandit.hpp"
@@ -16,6 +15,7 @@
 #include "sim/policies/goodput.hpp"
 #include "sim/policies/heuristic.hpp"
 #include "sim/policies/specdec_pp.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

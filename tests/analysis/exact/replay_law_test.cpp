@@ -12,10 +12,10 @@
 #include "analysis/exact/direct_stationary.hpp"
 #include "analysis/exact/enumeration_program.hpp"
 #include "core/round/round.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

@@ -1,6 +1,6 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/exact/rational.hpp"
-#include "core/rules/all_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 #include <doctest/doctest.h>
 

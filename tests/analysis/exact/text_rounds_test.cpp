@@ -11,9 +11,9 @@
 
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/models/table_model.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

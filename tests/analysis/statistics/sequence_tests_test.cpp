@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "sim/models/table_model.hpp"
 #include "sim/sequences.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/kolmogorov_smirnov.hpp"
 #include "tests/planned_power.hpp"
 

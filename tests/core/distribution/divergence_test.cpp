@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/random/philox.hpp"
-#include "core/rules/all_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

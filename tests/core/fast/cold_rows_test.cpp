@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/fast/fast_round.hpp"
 #include "core/fast/fast_transport.hpp"
 #include "core/random/enumerated_random_source.hpp"
-#include "core/rules/all_rules.hpp"
 #include "tests/core/fast/cold_rows.hpp"
+#include "tests/core/fast/fast_round.hpp"
 #include "tests/core/fast/whole_row_round.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

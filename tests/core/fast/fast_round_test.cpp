@@ -1,4 +1,4 @@
-#include "core/fast/fast_round.hpp"
+#include "tests/core/fast/fast_round.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "core/random/block_random_source.hpp"
 #include "core/random/enumerated_random_source.hpp"
-#include "core/rules/all_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

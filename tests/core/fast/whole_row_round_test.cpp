@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/random/enumerated_random_source.hpp"
-#include "core/rules/all_rules.hpp"
 #include "tests/core/fast/own_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

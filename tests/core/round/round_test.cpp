@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/distribution/divergence.hpp"
-#include "core/rules/all_rules.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 using namespace speclab;
 

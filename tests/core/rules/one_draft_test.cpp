@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/core/rules/golden_pair.hpp"
 
 using namespace speclab;

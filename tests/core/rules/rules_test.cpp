@@ -1,4 +1,4 @@
-#include "core/rules/all_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 #include <doctest/doctest.h>
 

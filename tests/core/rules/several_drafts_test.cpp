@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "tests/bounds.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/core/rules/golden_pair.hpp"
 #include "tests/core/rules/k_seq_acceptance.hpp"
 

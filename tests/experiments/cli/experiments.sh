@@ -14,7 +14,7 @@ python "block, fault = data['cells']
 assert block['rule_quality']['lossless'] and not fault['rule_quality']['lossless'] and fault['simulated']['tv_to_target']['value'] > 0.1" rules1/result.json
 
 # Beam search finds identical beams, and a planted fault is seen.
-beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)
+beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2 --set simulation.length=null)
 expect 0 run "$first" "${beam[@]}" --out beam1 --threads 1 -q
 expect 0 run "$first" "${beam[@]}" --out beam2 --threads 2
 says out "identical beams"

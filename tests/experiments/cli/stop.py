@@ -85,7 +85,7 @@ CASES = [
     Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=1000000, simulation__length=2048)], partial=True),
     Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=4, simulation__length=50000000)], partial=True),
     Case("run", [path_of("beam_austen"), *RUN, *sets(simulation__trials=100000)], after=1.5, partial=True),
-    Case("run", [path_of("rules_austen"), *RUN, *sets(simulation__length=1000000, engine="plain")], after=1.5, partial=True),
+    Case("run", [path_of("rules_austen"), *RUN, *sets(simulation__length=1000000)], after=1.5, partial=True),
     Case("run", [path_of("austen_words"), *RUN], after=0.3),
     Case("run", [path_of("paper/figure5"), *RUN, *sets(trace__tokens=100000)], after=0.1),
     Case("run", ["large_pair.json", *RUN], partial=True),

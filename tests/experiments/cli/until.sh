@@ -26,7 +26,7 @@ expect 0 exact model.json "${without[@]}"
 expect 0 prove model.json "${without[@]}"
 expect 0 record model.json --out record.csv "${without[@]}"
 expect 2 run "$source_dir/configs/schedules_iid.json" --set "$until" --out schedules -q
-says err "schedules_iid.json: /simulation/until: is for decode, iid, acceptance"
+says err "schedules_iid.json: /simulation/until: schedules does not read"
 
 # There are large and small cells, some that are precise at once, one that never is, and two that share a simulation.
 cat >cells.json <<JSON

@@ -19,7 +19,8 @@ namespace {
 std::string values(const std::string& axis) { return Json(axis_values(parse_json(axis), "/sweep/x")).dump(); }
 
 std::vector<CellSpec> cells(const std::string& text) {
-  const Json input = parse_json(text);
+  Json input = parse_json(text);
+  input["experiment"] = "predict";
   return expand(read_config(input));
 }
 
@@ -41,7 +42,7 @@ TEST_CASE("each cell is what its whole config reads as") {
       R"("sweep": {"/models/target/kind": ["zipf", "uniform"], "/models/target/vocab": [20]})",
       R"("sweep": {"/models/draft": [{"kind": "uniform"}, {"kind": "zipf", "vocab": 20}], "/sampling/temperature": [0.5, 2]})",
       R"("sweep": {"/simulation/prompt/0": [1]}, "cases": [{"set": {"/simulation/prompt": [2]}}])",
-      R"("cases": [{"label": "a", "set": {"/rule/kind": "block", "/alpha": 0.5}}, {"set": {"/engine": "fast"}}, {"label": "as it is"}])"};
+      R"("cases": [{"label": "a", "set": {"/rule/kind": "block", "/gamma": 2}}, {"set": {"/engine": "fast"}}, {"label": "as it is"}])"};
   for (const std::string& more : varied) {
     CAPTURE(more);
     const Json input = parse_json("{" + base + ", " + more + "}");

@@ -70,7 +70,7 @@ TEST_CASE("every part of a config that is read tells configs apart that differ i
   differ(&Config::rule, {{"rule", {{"kind", "lenient"}, {"lenience", 0.5}}}},
          {{"rule", {{"kind", "lenient"}, {"lenience", 0.25}}}});
   differ(&Config::engine, {{"engine", "plain"}}, {{"engine", "fast"}});
-  differ(&Config::alpha, {{"alpha", 0.5}}, {{"alpha", 0.25}});
+  differ(&Config::alpha, {{"experiment", "iid"}, {"alpha", 0.5}}, {{"experiment", "iid"}, {"alpha", 0.25}});
   differ(&Config::gamma, {{"gamma", 1}}, {{"gamma", 2}});
   differ(&Config::cost, {{"cost", {{"c", 0.5}}}}, {{"cost", {{"c_hat", 0.5}}}});
   differ(&Config::simulation, {{"simulation", {{"prompt", "a"}}}}, {{"simulation", {{"prompt", "b"}}}});
@@ -110,7 +110,8 @@ TEST_CASE("a builder is called once for all configs that say the same in what it
 TEST_CASE("a section that is read tells apart, whether a config has it or its defaults") {
   ModelFactory factory;
   BuiltFromConfigs<int> built;
-  const auto get = [&](const Json& changes) {
+  const auto get = [&](Json changes) {
+    changes["experiment"] = "optimal_gamma";
     return built.get(config_of(changes), {"", factory}, [](const ConfigReader& reader, const SharedPlace&) {
       return reader.section<SearchSection>().max_gamma;
     });

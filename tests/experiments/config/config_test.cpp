@@ -70,7 +70,8 @@ TEST_CASE("a written config reads as itself") {
 }
 
 TEST_CASE("a section that a config leaves out has its defaults") {
-  const Config config = read_config(parse_json(R"({"title": "t", "search": {"max_gamma": 3}})"));
+  const Config config = read_config(parse_json(R"({"title": "t", "search": {"max_gamma": 3},
+      "models": {"target": {"kind": "zipf", "vocab": 4}, "draft": {"kind": "uniform"}}})"));
   CHECK(config.section<SearchSection>().max_gamma == 3);
   CHECK(config.section<CheckSection>().samples == 200000);
 }
@@ -83,9 +84,10 @@ TEST_CASE("integers may be written as 1e5 or 5.0, and come out as integers") {
 }
 
 TEST_CASE("ranges include their ends, unless they say otherwise") {
-  CHECK(error_of(R"({"title": "t", "alpha": 0, "gamma": 64})").empty());
-  CHECK(error_of(R"({"title": "t", "alpha": 1, "gamma": 0})").empty());
-  CHECK(error_of(R"({"title": "t", "alpha": 1.0000001})").starts_with("/alpha: 1.0000001 "));
+  CHECK(error_of(R"({"title": "t", "experiment": "predict", "alpha": 0, "gamma": 64})").empty());
+  CHECK(error_of(R"({"title": "t", "experiment": "predict", "alpha": 1, "gamma": 0})").empty());
+  CHECK(error_of(R"({"title": "t", "experiment": "predict", "alpha": 1.0000001})")
+            .starts_with("/alpha: 1.0000001 "));
   CHECK(error_of(R"({"title": "t", "sampling": {"top_p": 1}})").empty());
   CHECK(error_of(R"({"title": "t", "sampling": {"top_p": 0}})").starts_with("/sampling/top_p: 0 "));
 }

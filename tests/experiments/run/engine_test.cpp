@@ -72,7 +72,8 @@ TEST_CASE("what the fast engine cannot run by its kind is refused before a model
     CHECK(refused("{" + more + "}").empty());
   }
   CHECK(refused(R"({"engine": "fast"})").empty());
-  CHECK(refused(R"({"engine": "fast", "experiment": "acceptance", "rule": {"kind": "importance"}})").empty());
+  CHECK(refused(R"({"engine": "fast", "experiment": "acceptance"})")
+            .starts_with("/engine: acceptance does not read"));
 }
 
 TEST_CASE("auto takes the fast engine where it pays, and results name the engine") {

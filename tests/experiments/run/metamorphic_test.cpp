@@ -74,12 +74,8 @@ std::map<std::string, Json> small_configs(const TempFile& text) {
     config.update(parse_json(change != changes.end() ? change->second : R"({"sweep": {"/gamma": [1, 3]}})"));
     config["experiment"] = name;
     if (name == "compare" || name == "schedules" || name == "serving") config.erase("models");
-    if (name == "compare" || name == "trace") config.erase("gamma");
-    if (name == "compare") {
-      config.erase("cost");
-      config.erase("simulation");
-      config["compare"]["tasks"][0]["corpus"]["file"] = text.path().string();
-    }
+    if (name == "compare") config["compare"]["tasks"][0]["corpus"]["file"] = text.path().string();
+    config = read_part(config);
   }
   return configs;
 }
@@ -188,10 +184,8 @@ TEST_CASE("every experiment goes on until intervals are narrow, or refuses to") 
     config["simulation"]["until"] = {
         {"metric", "alpha_overlap"}, {"half_width", 0.5}, {"max_rounds", 100000}};
     if (name == "iid") config["simulation"]["until"]["metric"] = "alpha_examined";
-    if (!find_experiment(name)->until) {
-      const std::string refusal = config_error_of([&] { run_of(config); });
-      CHECK((refusal.find("\"" + name + "\" simulates what") != std::string::npos ||
-             refusal.find(name + " does not read \"simulation\"") != std::string::npos));
+    if (!reads_key(*find_experiment(name), "simulation/until")) {
+      CHECK(config_error_of([&] { run_of(config); }).starts_with("/simulation"));
       continue;
     }
     for (const CellResult& cell : run_of(config).result.cells) {
@@ -243,7 +237,8 @@ TEST_CASE("one model as target and draft: everything is accepted, whatever the m
       INFO(model, " ", rule);
       CHECK(value(result.cells[0], Metric::tokens_per_target_step) == 5);
       CHECK(value(result.cells[0], Metric::alpha_examined) == 1);
-      CHECK(value(result.cells[0], Metric::alpha_overlap) == doctest::Approx(1).epsilon(1e-9));
+      if (rule == std::string("token"))
+        CHECK(value(result.cells[0], Metric::alpha_overlap) == doctest::Approx(1).epsilon(1e-9));
     }
   }
 }

@@ -31,15 +31,15 @@ std::vector<std::string> runs() {
           "models": {"draft": {"kind": "mixture", "epsilon": null, "alpha": 0.8, "other": {"kind": "uniform"}}}})",
       R"({"experiment": "predict", "alpha": 0.7})",
       R"({"experiment": "iid", "alpha": 0.7})",
-      R"({"experiment": "trace", "gamma": null})",
+      R"({"experiment": "trace"})",
       R"({"experiment": "rules", "cases": [{"set": {"/rule": {"kind": "block"}}}]})",
       R"({"experiment": "beam", "beam": {"width": 2, "length": 6}})",
       R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}, {"kind": "speculative"}]}})",
-      R"({"experiment": "compare", "models": null, "gamma": null, "simulation": null,
+      R"({"experiment": "compare",
           "compare": {"tasks": [{"name": "text", "prompt_tokens": 4, "sequences": 4,
             "corpus": {"file": "TEXT", "hold_out": 3, "document_tokens": 40}}],
           "drafters": [{"kind": "lookup"}]}})",
-      R"({"experiment": "printed", "models": null, "printed": {"quantity": "quotient", "from": ["2.0"]},
+      R"({"experiment": "printed", "printed": {"quantity": "quotient", "from": ["2.0"]},
           "cases": [{"set": {"/printed/to": ["3"]}, "printed": {"quotient": "1.5"}},
                     {"set": {"/printed/to": ["3.19"]}, "printed": {"quotient": "1.5"}}]})",
       R"({"experiment": "scaling", "sweep": {"/scaling/format": ["bf16", "f16"], "/scaling/scale": [1e5]}})"};
@@ -53,7 +53,7 @@ Json patched_config(std::string patch, const TempFile& text) {
     "models": {"target": {"kind": "zipf", "vocab": 6},
                "draft": {"kind": "mixture", "epsilon": 0.5, "other": {"kind": "uniform"}}}})");
   config.merge_patch(parse_json(patch));
-  return config;
+  return read_part(config);
 }
 
 std::string some_text() {

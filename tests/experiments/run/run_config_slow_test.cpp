@@ -30,8 +30,7 @@ Json config_of(const std::string& more) {
   })");
   config["seed"] = test_seed(20231);
   config.update(parse_json(more));
-  if (config["experiment"] == "trace") config.erase("gamma");
-  return config;
+  return read_part(config);
 }
 
 Result run(const Json& config) { return run_of(config).result; }

@@ -184,7 +184,8 @@ TEST_CASE("what cannot go on until it is precise is refused") {
           config(
               R"("until": {"half_width": 1})",
               R"("experiment": "optimal_gamma", "models": {"target": {"kind": "zipf", "vocab": 9}, "draft": {"kind": "uniform"}})"))
-          .starts_with("/simulation/until: is for decode, iid, acceptance; \"optimal_gamma\""));
+          .starts_with(
+              "/simulation/until: optimal_gamma does not read \"simulation/until\"; leave it out (it is for decode, iid, acceptance)"));
   CHECK(error_until(config(R"("until": {"half_width": 1})", R"("experiment": "predict", "alpha": 0.5)"))
-            .starts_with("/simulation/until"));
+            .starts_with("/simulation: predict does not read"));
 }

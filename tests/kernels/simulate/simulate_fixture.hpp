@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
-#include "core/rules/all_rules.hpp"
 #include "kernels/simulate/simulate.hpp"
+#include "tests/core/fast/fast_round.hpp"
+#include "tests/core/rules/all_rules.hpp"
 
 namespace speclab {
 
@@ -165,7 +165,8 @@ inline RoundCounts plain_loop(const IidRun& run) {
   return counts;
 }
 
-/// Runs core/fast/fast_round.hpp on BlockRandomSource without proposals, round by round, on whole contexts.
+/// Runs tests/core/fast/fast_round.hpp on BlockRandomSource without proposals, round by round, on whole
+/// contexts.
 template <class Rule>
 RoundCounts plain_loop(const PairInMemory<Rule>& pair) {
   const RunShape& shape = pair.run.shape;

@@ -27,6 +27,7 @@ Json served_config(const std::string& more = "{}") {
                 "engine": {"max_sequences": 8}}
   })");
   config.merge_patch(parse_json(more));
+  if (config["serving"].contains("acceptance")) config.erase("alpha");
   return config;
 }
 
@@ -274,6 +275,14 @@ TEST_CASE("what cannot be served is refused, with its path") {
             .starts_with("/serving/acceptance/kind: missing"));
   CHECK(refused(R"({"serving": {"acceptance": {"kind": "rate", "rate": 0.5, "spread": 0.5}}})")
             .starts_with("/serving/acceptance/spread"));
+  Json twice = served_config(R"({"serving": {"acceptance": {"kind": "rate", "rate": 0.5}}})");
+  CHECK(served_cell(twice).own);
+  twice["alpha"] = 0.5;
+  CHECK(config_error_of([&] { run_of(twice); }) ==
+        "/serving/acceptance/rate: is given beside \"alpha\"; leave one of them out");
+  twice["serving"]["acceptance"] = {{"kind", "positions"}, {"rates", {0.5}}};
+  CHECK(config_error_of([&] { run_of(twice); }) ==
+        "/alpha: acceptances of kind \"positions\" do not read it; leave it out");
   CHECK(refused(R"({"serving": {"acceptance": {"kind": "constant_rate", "mean": 4}}})")
             .starts_with("/serving/acceptance/mean: 4 accepted"));
   CHECK(

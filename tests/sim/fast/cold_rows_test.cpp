@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/table_rows.hpp"
 #include "tests/core/fast/cold_rows.hpp"
 #include "tests/core/fast/whole_row_round.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/sim/fast/deviation.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 #include "tests/sim/fast/single_rounds.hpp"

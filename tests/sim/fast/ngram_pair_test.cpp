@@ -6,11 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/fast/ngram_pair_decoder.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 #include "tests/sim/random_tokens.hpp"

@@ -5,13 +5,13 @@
 
 #include <vector>
 
-#include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
-#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
 #include "tests/core/fast/cold_rows.hpp"
+#include "tests/core/fast/fast_round.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
@@ -23,7 +23,7 @@ struct Resampling : ResampleTargetFault {
   using SaidByPosition = Resampling;
 };
 
-/// Decodes by core/fast/fast_round.hpp, one round after another.
+/// Decodes by tests/core/fast/fast_round.hpp, one round after another.
 template <class Rule>
 Outcome reference(const TableModel& target, const TableModel& draft, const Rule& rule, std::int32_t gamma,
                   const SimulationSize& simulation) {

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/shared_rows.hpp"
 #include "sim/fast/whole_row_pair.hpp"
 #include "tests/core/fast/own_rules.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/sim/fast/deviation.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/context_facts.hpp"
 #include "sim/fast/fast_pair.hpp"
@@ -21,6 +20,7 @@
 #include "sim/models/synthetic.hpp"
 #include "tests/core/fast/own_rules.hpp"
 #include "tests/core/fast/whole_row_round.hpp"
+#include "tests/core/rules/all_rules.hpp"
 #include "tests/sim/fast/deviation.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 #include "tests/sim/fast/single_rounds.hpp"

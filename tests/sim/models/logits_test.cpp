@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -46,6 +47,25 @@ TEST_CASE("logits: the softmax is its definition, whatever the length") {
         total += row[i];
       }
       CHECK(total == doctest::Approx(1).epsilon(1e-13));
+    }
+  }
+}
+
+TEST_CASE("logits: a probability does not depend on its place in the row, nor on the others' places") {
+  for (const std::size_t count : {1, 2, 7, 17, 37, 1003}) {
+    const std::vector<float> logits = random_logits(count + 7, count);
+    for (const double temperature : {0.3, 1.0, 1.7}) {
+      const std::vector<double> row = row_of(logits, temperature);
+      for (const std::size_t by : {std::size_t{1}, count / 2, count - 1}) {
+        std::vector<float> turned = logits;
+        std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(by % count), turned.end());
+        std::vector<double> expected = row;
+        std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(by % count),
+                    expected.end());
+        CHECK(row_of(turned, temperature) == expected);
+      }
+      std::vector<float> reversed(logits.rbegin(), logits.rend());
+      CHECK(row_of(reversed, temperature) == std::vector<double>(row.rbegin(), row.rend()));
     }
   }
 }

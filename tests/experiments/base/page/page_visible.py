@@ -40,7 +40,7 @@ few = ["--set", "simulation.trials=8"]
 pages = {
     "reproduce": ["reproduce", "--quiet", *small, "--set", "search.max_gamma=4"],
     "decode": ["run", "configs/first.json", *small],
-    "predict": ["run", "configs/first.json", "--set", "experiment=predict", "--set", "alpha=0.8"],
+    "predict": ["run", "configs/first.json", "--set", "experiment=predict", "--set", "alpha=0.8", "--set", "models=null", "--set", "simulation=null"],
     "sweep": ["sweep", "configs/sweep_alpha_gamma.json", *small],
     "heat": ["sweep", "configs/sweep_formula.json"],
     "rules": ["run", "configs/rules_austen.json", *small, "--set", "rules.equality_test=false"],

@@ -166,5 +166,5 @@ TEST_CASE("what does not suit a beam search is refused") {
   CHECK(error(R"({"beam": {"width": 4, "draft_width": 4}})").empty());
   CHECK(error(R"({"beam": {"width": 5, "draft_width": 4}})")
             .starts_with("/beam/draft_width: 4 is below the width 5"));
-  CHECK(error(R"({"rule": {"kind": "fault-accept-all"}})").starts_with("/rule/kind: "));
+  CHECK(error(R"({"rule": {"kind": "fault-accept-all"}})").starts_with("/rule: beam does not read \"rule\""));
 }

@@ -265,7 +265,7 @@ TEST_CASE("what does not fit is refused by its path") {
   CHECK(path_of(R"({"alpha": null})") == "/alpha");
   CHECK(path_of(R"({"models": {"target": {"kind": "uniform", "vocab": 2}, "draft": {"kind": "uniform"}}})") ==
         "/alpha");
-  CHECK(path_of(R"({"rule": {"kind": "block"}})") == "/rule/kind");
+  CHECK(path_of(R"({"rule": {"kind": "block"}})") == "/rule");
   CHECK(path_of(R"({"simulation": {"trials": 1}})") == "/simulation/trials");
   CHECK(path_of(R"({"simulation": {"length": 2e8}})") == "/simulation/length");
   CHECK(path_of(R"({"cost": {"c": 0}})") == "/cost/c");

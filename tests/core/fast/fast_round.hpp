@@ -15,13 +15,6 @@
 
 namespace speclab {
 
-/// Returns the number of proposals after which the residual is drawn by a pass over the vocabulary. A pass
-/// reads `vocab` probabilities; the limit keeps the proposals' cost of the same order.
-SPECLAB_HD inline std::uint32_t max_proposals(std::int32_t vocab) {
-  const std::int32_t fitting = vocab / 16;
-  return static_cast<std::uint32_t>(fitting < 16 ? 16 : fitting > 4096 ? 4096 : fitting);
-}
-
 /// Draws from norm((p - scale q)+): y ~ p is accepted with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
 /// proposals on average for scale 1. After `proposals` failures it draws from the residual itself. The
 /// distribution is the same for any number of proposals.
