@@ -4,18 +4,21 @@
 # usage: scripts/make_root.sh FOLDER [SUITE [PACKAGE,...]]     as root, with debootstrap; SUITE: bookworm (default), trixie.
 #                                                              scripts/enter_root.sh runs commands in it; FOLDER.log is the log.
 #                                                              Exit 77: not possible here, with the reason.
+#        scripts/make_root.sh --mirror                         prints the address of that place
 set -eu
+sources="/etc/apt/sources.list.d/*.sources /etc/apt/sources.list /etc/apt/sources.list.d/*.list"
+# shellcheck disable=SC2086
+mirror=$(cat $sources 2>/dev/null |
+  sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' | head -n 1)
+mirror=${mirror:-http://deb.debian.org/debian}
+[ "${1:-}" != --mirror ] || { echo "$mirror"; exit 0; }
 skip() { echo "skipped: $1" >&2; exit 77; }
 [ "$(id -u)" -eq 0 ] || skip "only root can change the root folder"
 command -v debootstrap >/dev/null || skip "debootstrap is missing (apt install debootstrap)"
 unshare --mount true 2>/dev/null || skip "this container may not mount"
 root=$(realpath -m "$1") suite=${2:-bookworm} packages=${3:-ca-certificates}
 mkdir -p "$(dirname "$root")"
-sources="/etc/apt/sources.list.d/*.sources /etc/apt/sources.list /etc/apt/sources.list.d/*.list"
-# shellcheck disable=SC2086
-mirror=$(cat $sources 2>/dev/null |
-  sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' | head -n 1)
-debootstrap --variant=minbase --include="$packages" "$suite" "$root" "${mirror:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$mirror" >"$root.log" 2>&1 ||
   { tail -n 3 "$root.log" >&2; exit 2; }
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 cp -r /etc/apt/apt.conf.d "$root/etc/apt/"

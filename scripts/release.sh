@@ -39,6 +39,7 @@ if [ -n "$twice" ]; then
   git clone -q "$top" "$scratch/clone"
   cp -r "$top/data" "$scratch/clone/" 2>/dev/null || true
   mkdir "$scratch/again"
+  PATH=$PATH:$top/build/wheel-tools/python3.13/bin  # a Python that was made the first time is used again
   for artefact in $artefacts; do
     "$scratch/clone/scripts/release/$artefact.sh" make "$scratch/again" || fail "$artefact was not made a second time" 1
   done

