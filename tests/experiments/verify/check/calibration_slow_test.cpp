@@ -121,8 +121,7 @@ TEST_CASE("p-values under the null are uniform; those of a wrong statistic are n
   }
 }
 
-TEST_CASE(
-    "long: with penalties p-values under the null are uniform; those of a target without them are not") {
+TEST_CASE("long: with penalties p-values under the null are uniform; those without them are not") {
   // Null: 1,000 checks of a request with penalties and a minimal length, 1,000 sequences of two tokens each.
   // Eight KS tests at 1e-11. Fault: the draft's rows alone are filtered ("plain-target" of prove).
   const std::string request =
