@@ -12,8 +12,12 @@ case "${1:-}" in
   full) full=yes; shift ;;
 esac
 # scripts/run.sh leaves the GPU out if there is none. The tests compile for it wherever there is nvcc; without a GPU, which could run
-# the kernels, they only see that these compile.
-nvidia-smi -L >/dev/null 2>&1 || [ -n "$full" ] || cuda=COMPILE
+# the kernels, they only see that these compile, for one architecture.
+architectures="80-real;90-real;90-virtual"
+if ! nvidia-smi -L >/dev/null 2>&1; then
+  [ -n "$full" ] || cuda=COMPILE
+  [ "$preset" = cuda ] || architectures=90-real
+fi
 case $preset in
   asan | tsan) cuda=OFF ;;
   cuda) cuda=ON ;;
@@ -42,9 +46,6 @@ sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("in
   missing="pip cannot install tests/python/requirements.txt"
   return 1
 }
-# Without a GPU, code for one architecture is enough to see that the kernels compile.
-architectures="80-real;90-real;90-virtual"
-[ "$preset" = cuda ] || nvidia-smi -L >/dev/null 2>&1 || architectures=90-real
 configure() {
   cmake --preset "$preset" -DSPECLAB_TESTS=ON -DSPECLAB_CUDA=$cuda -DSPECLAB_CUDA_ARCHITECTURES="$architectures" "$@" >/dev/null
 }

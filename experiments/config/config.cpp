@@ -12,6 +12,7 @@
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/experiment.hpp"
+#include "experiments/config/read_keys.hpp"
 
 namespace speclab {
 
@@ -245,53 +246,18 @@ void check_printed(const CaseConfig& one, const std::string& path) {
   }
 }
 
-/// Returns whether at least one cell has models.
-bool has_models(const Config& config) {
-  const auto sets = [](const auto& set) { return set.first.starts_with("/models"); };
-  const auto in_case = [&](const CaseConfig& one) { return std::ranges::any_of(one.set, sets); };
-  return config.models || (config.sweep && std::ranges::any_of(*config.sweep, sets)) ||
-         (config.cases && std::ranges::any_of(*config.cases, in_case));
-}
-
-/// Throws ConfigError at `where` if the experiment does not read this key: "gamma", "simulation/trials".
-void require_read(const Config& config, const std::string& key, const std::string& where) {
-  const Experiment& experiment = *config.experiment;
-  if (reads_key(experiment, key, has_models(config))) return;
-  std::string readers;
-  for (const Experiment* other : experiments())
-    if (reads_key(*other, key)) readers += (readers.empty() ? "" : ", ") + other->name;
-  if (readers.empty()) return;  // it is unknown, which reading the cells reports
-  const auto advice = experiment.instead.find(key.substr(0, key.find('/')));
-  throw ConfigError(where, "{} does not read \"{}\"{}; leave it out{}", experiment.name, key,
-                    reads_key(experiment, key) ? " without \"models\"" : "",
-                    advice == experiment.instead.end() ? fmt::format(" (it is for {})", readers)
-                                                       : ", and " + advice->second);
-}
-
-/// Checks the keys of a config, and the names in its tables and figures: each must be a metric, or a path
-/// that a case or the sweep sets.
-void check_names(const Config& config, const Json& input) {
-  for (const auto& [key, value] : input.items()) {
-    require_read(config, key, "/" + key);
-    for (const auto& [part, inner] : value.items())
-      if (value.is_object()) require_read(config, key + "/" + part, fmt::format("/{}/{}", key, part));
-  }
+/// Checks the names in a config's tables and figures: each must be a metric, or a path that a case or the
+/// sweep sets.
+void check_names(const Config& config) {
   std::vector<std::string> varied;
-  const auto vary = [&](const std::string& path, const std::string& where) {
-    require_read(config, path.substr(path.starts_with('/') ? 1 : 0), where);
-    varied.push_back(path);
-  };
   if (config.sweep) {
-    for (const auto& [path, axis] : *config.sweep) vary(path, "/sweep/" + path);
+    for (const auto& [path, axis] : *config.sweep) varied.push_back(path);
   }
   for (std::size_t i = 0; config.cases && i < config.cases->size(); ++i) {
     const CaseConfig& one = (*config.cases)[i];
-    for (const auto& [path, value] : one.set) vary(path, fmt::format("/cases/{}/set", i));
+    for (const auto& [path, value] : one.set) varied.push_back(path);
     const std::string printed = fmt::format("/cases/{}/printed", i);
     check_printed(one, printed);
-    if (!one.measured.empty() && !reads_key(*config.experiment, "measured_note"))
-      throw ConfigError(fmt::format("/cases/{}/measured", i), "{} does not show them; leave them out",
-                        config.experiment->name);
     if (one.printed.empty() || config.experiment->judges_printed) continue;
     throw ConfigError(printed, "{} has no formula to judge printed values by; show them as \"measured\"",
                       config.experiment->name);
@@ -371,7 +337,8 @@ Config read_config(const Json& input) {
     return read_config(without);
   }
   Config config = read(config_type(), input, "");
-  check_names(config, input);
+  require_read_keys(config, input);
+  check_names(config);
   config.input = std::make_shared<const Json>(input);
   return config;
 }
@@ -379,15 +346,7 @@ Config read_config(const Json& input) {
 Json config_json(const Config& config) {
   Json json;
   write(config_type(), config, json);
-  const bool models = has_models(config);
-  const Json all = json;
-  for (const auto& [key, value] : all.items()) {
-    if (!reads_key(*config.experiment, key, models)) json.erase(key);
-    for (const auto& [part, inner] : value.items())
-      if (json.contains(key) && value.is_object() && !reads_key(*config.experiment, key + "/" + part, models))
-        json[key].erase(part);
-  }
-  return json;
+  return read_part(*config.experiment, std::move(json), has_models(config));
 }
 
 const Type* type_at(const std::string& pointer) {

@@ -55,12 +55,12 @@ struct Experiment {
   std::string sentence;
   /// Keys of the config sections that it reads; results include them with their defaults.
   std::vector<std::string> sections = {};
-  /// What else it reads besides the keys of every experiment: "simulation", or a part of it,
-  /// "simulation/trials". All other keys are refused, and results leave them out.
+  /// Lists the keys that it reads besides those of every experiment, whole ("simulation") or in part
+  /// ("simulation/trials"). All other keys are refused, and results leave them out.
   std::vector<std::string> reads = {};
-  /// What it reads only beside "models", if it also runs without.
+  /// Lists the keys that it reads only beside "models", if it also runs without.
   std::vector<std::string> reads_with_models = {};
-  /// What to do in place of setting a key that it does not read, as the end of a sentence.
+  /// Says, for a key that it does not read, what a user can do instead. Each text ends a sentence.
   std::map<std::string, std::string> instead = {};
   /// Throws ConfigError for a cell whose config alone shows that it cannot run. All cells are checked before
   /// any is prepared. Null: `prepare` finds all errors, and quickly.
@@ -95,9 +95,6 @@ struct Experiment {
 
 /// Returns the list of all experiments; tests and other programs may add some.
 std::vector<const Experiment*>& experiments();
-/// Returns whether an experiment reads this key, or part of it: "simulation", "simulation/trials". `models`
-/// tells whether the config has models; a verb may then read its own section.
-bool reads_key(const Experiment& experiment, const std::string& key, bool models = true);
 /// Returns the experiment with this present or former name; null if there is none.
 const Experiment* find_experiment(const std::string& name);
 

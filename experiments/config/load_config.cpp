@@ -15,6 +15,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_types.hpp"
 #include "experiments/config/experiment.hpp"
+#include "experiments/config/read_keys.hpp"
 
 namespace speclab {
 

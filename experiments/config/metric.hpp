@@ -81,13 +81,13 @@ std::optional<T> value_of(const ByMetric<T>& values, Metric metric) {
   return found != nullptr ? std::optional<T>(*found) : std::nullopt;
 }
 
-/// Describes an object whose keys are metrics.
 /// Removes a metric.
 template <class T>
 void leave_out(ByMetric<T>& all, Metric metric) {
   std::erase_if(all, [&](const auto& one) { return one.first == metric; });
 }
 
+/// Describes an object whose keys are metrics.
 template <class T>
 Typed<ByMetric<T>> by_metric(const Typed<T>& element) {
   return {detail::map_type(element.type, detail::map_access<ByMetric<T>>())};

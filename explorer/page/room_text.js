@@ -10,12 +10,13 @@ const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], 
 const ofRecording = -1;
 const scheduleNames = ["plain", "speculative", "DSI, 2 servers", "PEARL"];
 
-function textConfig(state, experiment, own) {
+// Returns the config that traces the rounds of the text shown.
+function traceConfig(state) {
   return {
-    title: "Live decoding", experiment, seed: state.seed,
+    title: "Live decoding", experiment: "trace", seed: state.seed,
     corpus: { file: "build/explorer/excerpt.txt", tokenization: "words", vocabulary: 8000 },
     models: { target: { kind: "ngram", order: state.target }, draft: { kind: "ngram", order: state.draft } },
-    gamma: state.gamma, cost: { c: state.c }, ...own,
+    cost: { c: state.c }, simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] },
   };
 }
 
@@ -40,15 +41,13 @@ function textCommand(state) {
   if (state.draft === 0) {
     return "No command shows single rounds of lookup; speclab compare measures its drafters: speclab compare configs/compare_prose.json";
   }
-  const config = textConfig(state, "trace", { gamma: undefined, simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
-  return `cat >text.json <<'END'\n${JSON.stringify(config)}\nEND\nspeclab run text.json`;
+  return `cat >text.json <<'END'\n${JSON.stringify(traceConfig(state))}\nEND\nspeclab run text.json`;
 }
 
 function textCall(state) {
   if (state.draft === ofRecording) return `speclab.run(${JSON.stringify(recordingConfig(state))})`;
   if (state.draft === 0) return 'speclab.run("configs/compare_prose.json")';
-  const config = textConfig(state, "trace", { gamma: undefined, simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] } });
-  return `speclab.run(${JSON.stringify(config)})`;
+  return `speclab.run(${JSON.stringify(traceConfig(state))})`;
 }
 
 // Returns the pieces of text in order: { text, kind, round }.

@@ -8,6 +8,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
+#include "experiments/config/read_keys.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
@@ -17,19 +18,8 @@ inline RunResult run_of(const Json& config, const Control& control = {}) {
 }
 
 /// Returns what a config's experiment reads of it, for tests that run several experiments on one base.
-inline Json read_part(Json config) {
-  const Experiment& experiment = *find_experiment(config.value("experiment", "decode"));
-  const auto leave_out = [&, models = config.contains("models")](Json& object, const std::string& before) {
-    const Json all = object;
-    for (const auto& [key, value] : all.items()) {
-      if (!reads_key(experiment, before + key, models)) object.erase(key);
-    }
-  };
-  leave_out(config, "");
-  for (const char* key : {"simulation", "cost"}) {
-    if (config.contains(key)) leave_out(config[key], key + std::string("/"));
-  }
-  return config;
+inline Json read_part(const Json& config) {
+  return read_part(*find_experiment(config.value("experiment", "decode")), config, config.contains("models"));
 }
 
 /// Returns a `resume` that continues `part`, the result of an interrupted run.
