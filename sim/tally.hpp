@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/distribution/wide_count.hpp"
 #include "core/round/round_counts.hpp"
 #include "sim/quality_sums.hpp"
 

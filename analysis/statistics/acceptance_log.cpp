@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
-#include "analysis/statistics/real.hpp"
 
 namespace speclab {
 

@@ -6,8 +6,6 @@
 #include <map>
 #include <numeric>
 
-#include "analysis/statistics/real.hpp"
-
 namespace speclab {
 
 namespace {

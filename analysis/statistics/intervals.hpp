@@ -11,6 +11,9 @@
 
 namespace speclab {
 
+/// Converts a count to a double.
+inline double real(std::uint64_t count) { return static_cast<double>(count); }
+
 /// A two-sided confidence interval. Its bounds are infinite if the error is unknown, as with one batch.
 struct Interval {
   double estimate;

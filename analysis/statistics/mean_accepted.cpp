@@ -5,8 +5,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "analysis/statistics/real.hpp"
-
 namespace speclab {
 
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/statistics/real.hpp"
+#include "analysis/statistics/intervals.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "core/distribution/row.hpp"
-#include "core/distribution/select.hpp"
 #include "core/fast/round_states.hpp"
 #include "core/fast/sampling_slots.hpp"
 #include "core/random/alias.hpp"

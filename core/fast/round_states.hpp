@@ -7,9 +7,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/host_device.hpp"
 #include "core/random/philox.hpp"
 
 namespace speclab {
+
+/// Returns `yes` if `condition` is 1, `no` if it is 0. Use it for choices that depend on random draws, where
+/// a branch would be mispredicted.
+SPECLAB_HD inline std::uint32_t select(std::uint32_t condition, std::uint32_t yes, std::uint32_t no) {
+  return no ^ ((yes ^ no) & (0U - condition));
+}
 
 /// A state of a sequence within its round.
 struct RoundState {

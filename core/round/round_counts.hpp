@@ -14,6 +14,10 @@ namespace speclab {
 inline constexpr std::size_t max_inner_levels = 3;
 using InnerRuns = std::array<std::int32_t, max_inner_levels>;
 
+/// A sum of counts: 64 bits would hold only 2^32 terms of 32 bits. GCC and Clang have the type in every mode,
+/// but warn about it under -Wpedantic without __extension__.
+__extension__ using WideCount = unsigned __int128;
+
 /// Counts of one round, and the token after the accepted ones.
 struct Round {
   std::int32_t drafted = 0;     ///< tokens drafted

@@ -7,7 +7,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/finding_page.hpp"
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 
 namespace speclab {
 

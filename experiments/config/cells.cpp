@@ -12,7 +12,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 
 namespace speclab {
 
@@ -237,6 +237,7 @@ CellGrid::CellGrid(const Config& config, bool split) {
                 .common = only_cell(read_config(base)),
                 .cases = config.cases.value_or(std::vector<CaseConfig>(1)),
                 .axes = axes_of(config, cases)};
+  plan.whole.input = config.input;
   for (std::size_t index = 0; index < plan.cases.size(); ++index) {
     for (const auto& [path, value] : plan.cases[index].set) {
       refuse_common_key(path, fmt::format("/cases/{}/set", index));

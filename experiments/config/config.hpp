@@ -50,6 +50,11 @@ struct Config : ShownConfig {
   std::shared_ptr<const Json> input;
 };
 
+/// The config of a cell, and its row of printed values.
+struct CellSpec : CaseConfig {
+  Config config;
+};
+
 /// Reads and checks a config. Throws ConfigError, with the JSON path, for unknown or missing keys, wrong
 /// types, and values out of range.
 Config read_config(const Json& input);

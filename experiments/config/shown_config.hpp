@@ -45,6 +45,11 @@ const std::string& section_key() {
   return detail::section_key([](const AnyStruct& section) { return section.is<T>(); });
 }
 
+/// The section "search": the range of gamma that the experiment optimal_gamma and `speclab exact` search.
+struct SearchSection {
+  std::int32_t max_gamma = 16;  ///< largest gamma tried
+};
+
 enum class FigureStyle { curves, heat_map };
 
 /// A figure of a sweep.

@@ -1,4 +1,4 @@
-#include "experiments/results/overview.hpp"
+#include "experiments/results/result_section.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/results/overview.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
 

@@ -1,4 +1,5 @@
-// Builds the section of a report page that shows one result.
+// Builds the section of a report page that shows one result. Of a result with more cells than a page can
+// show, an overview chooses some.
 #pragma once
 
 #include <string>
@@ -7,6 +8,17 @@
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
+
+/// Most cells that a page shows; a browser draws so many within a second.
+inline constexpr std::size_t max_cells_on_page = 20'000;
+
+struct Overview {
+  Result sample;     ///< a part of the result: only some values of each axis
+  std::string note;  ///< says which part is shown
+};
+
+/// Returns the overview; reads the cells once.
+Overview overview_of(const Result& result, const CellSource& cells);
 
 /// Returns introduction, tables, figures and passages, as the result's experiment presents them, and the
 /// command that redraws them (Timings::command). If the result has more cells than a page can show, the

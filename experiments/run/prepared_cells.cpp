@@ -8,7 +8,7 @@
 
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "sim/parallel.hpp"
 

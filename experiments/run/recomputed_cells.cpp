@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/stop.hpp"
-#include "experiments/config/cell_spec.hpp"
 #include "experiments/config/cells.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/timings.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 
 namespace speclab {

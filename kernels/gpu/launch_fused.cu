@@ -1,5 +1,5 @@
-#include "kernels/gpu/fused_formats.hpp"
 #include "kernels/gpu/launch_on_gpu.hpp"
+#include "kernels/gpu/row_formats.hpp"
 
 namespace speclab {
 

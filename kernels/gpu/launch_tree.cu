@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "kernels/gpu/tree_formats.hpp"
+#include "kernels/gpu/row_formats.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "kernels/gpu/tree_formats.hpp"
+#include "kernels/gpu/row_formats.hpp"
 
 namespace speclab {
 

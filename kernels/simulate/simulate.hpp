@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/distribution/wide_count.hpp"
 #include "core/fast/prepared_pair_step.hpp"
 #include "core/round/batches.hpp"
+#include "core/round/round_counts.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/token.hpp"
 #include "kernels/simt/emulator.hpp"

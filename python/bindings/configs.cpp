@@ -24,7 +24,7 @@
 #include "experiments/results/result_section.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 

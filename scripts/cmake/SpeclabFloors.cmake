@@ -22,7 +22,7 @@ function(speclab_floor name)
   endif()
   speclab_compile_together(speclab_${name} ${arg_TOGETHER})
   # config.hpp contains the parts of every experiment, and changes with each of them. Other headers forward-declare Config.
-  speclab_compile_apart(speclab_${name} of_config "experiments/config/(config|cell_spec)\\.hpp")
+  speclab_compile_apart(speclab_${name} of_config "experiments/config/config\\.hpp")
   set(embed ${PROJECT_SOURCE_DIR}/scripts/cmake/embed.cmake)
   foreach(one IN LISTS arg_FOLDERS)
     file(GLOB_RECURSE texts CONFIGURE_DEPENDS ${one}/*.css ${one}/*.js ${one}/*.json)

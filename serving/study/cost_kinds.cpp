@@ -69,7 +69,7 @@ StepTime pair_time(const PairStepCosts& costs, const std::string& path, std::uin
       throw ConfigError(fmt::format("{}/{}", path, key), "{}: a config names a preset; plan load reads files",
                         name);
   }
-  if (gamma > 0 && !has_draft(costs)) throw ConfigError(path + "/draft", "missing; \"gamma\" is above 0");
+  if (gamma > 0 && !has_draft(costs)) throw ConfigError(path + "/draft", "missing; the policy drafts tokens");
   return step_time(planned_pair(costs, path, served_operation).costs, {costs.step_ms, costs.idle_draft});
 }
 

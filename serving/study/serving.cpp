@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <utility>
 
-#include "analysis/statistics/real.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "serving/study/serving_study.hpp"
@@ -133,6 +134,19 @@ void check_measured(const ServingSection& section) {
   }
 }
 
+/// Throws ConfigError if gamma is set for a cell that does not read it: its policy chooses the drafted
+/// tokens, and its acceptance holds for any gamma.
+void check_gamma(const CellSpec& cell) {
+  const auto& section = cell.config.section<ServingSection>();
+  const StepPolicyKind& policy = section.policy.entry();
+  if (!policy.max_drafted || section.acceptance.entry().of_one_gamma) return;
+  const Json* input = cell.config.input.get();
+  const bool alone = input != nullptr && !input->contains("cases") && !input->contains("sweep");
+  const auto is_gamma = [](const auto& set) { return set.first == "/gamma"; };
+  if (std::ranges::any_of(cell.set, is_gamma) || (alone && input->contains("gamma")))
+    throw ConfigError("/gamma", "the policy \"{}\" chooses the drafted tokens; leave it out", policy.name);
+}
+
 /// Returns true if a number is meaningful in this state. Waits of a full server grow with the run, unless it
 /// is a benchmark, which has no requests after the measured ones.
 bool is_known(const std::optional<std::string>& state, const LoadSize& size, const std::string& number) {
@@ -147,6 +161,7 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
   stream_of(section);
   check_size(section);
   check_measured(section);
+  check_gamma(cell);
   const auto finish = [&config = cell.config, server](CellResult& result, const RunContext& context) {
     try {
       const auto& own = config.section<ServingSection>();

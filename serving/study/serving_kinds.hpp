@@ -50,7 +50,7 @@ struct PairStepCosts : PairCosts {
 };
 struct StepCostKind : KindInfo {
   struct Common {};
-  /// Throws ConfigError if steps take no time, or if gamma is above 0 without a draft.
+  /// Throws ConfigError if steps take no time, or if a longest draft of `gamma` > 0 tokens has no draft.
   std::function<StepTime(const SelectedKind& selected, std::uint32_t gamma)> make;
   bool of_pair = false;  ///< parameters are of type PairStepCosts
 };

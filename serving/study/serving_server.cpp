@@ -36,6 +36,12 @@ RequestStream recorded_stream(const ServingSection& section) {
   return at_rate(stream, section, section.requests_per_second.value_or(trace_rate(*stream.trace)));
 }
 
+/// Returns the longest draft of the section's policy.
+std::uint32_t longest_drafted(const ServingSection& section, std::uint32_t gamma) {
+  const StepPolicyKind& policy = section.policy.entry();
+  return policy.max_drafted ? policy.max_drafted(section.policy) : gamma;
+}
+
 }  // namespace
 
 RequestStream at_rate(RequestStream stream, const ServingSection& section, double requests_per_second) {
@@ -63,12 +69,10 @@ RequestStream stream_of(const ServingSection& section) {
 }
 
 AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha) {
-  const StepPolicyKind& policy = section.policy.entry();
-  const std::uint32_t max_drafted = policy.max_drafted ? policy.max_drafted(section.policy) : gamma;
   const AcceptanceKind& acceptance = section.acceptance.entry();
   if (alpha && !acceptance.of_alpha)
     throw ConfigError("/alpha", "acceptances of kind \"{}\" do not read it; leave it out", acceptance.name);
-  return acceptance.make(section.acceptance, {alpha, gamma, max_drafted});
+  return acceptance.make(section.acceptance, {alpha, gamma, longest_drafted(section, gamma)});
 }
 
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
@@ -91,7 +95,7 @@ ServerOptions server_of(const Config& config) {
   const auto& section = config.section<ServingSection>();
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
   if (!section.cost) throw ConfigError("/serving/cost", "missing; it says how long a step takes");
-  const StepTime time = section.cost->entry().make(*section.cost, gamma);
+  const StepTime time = section.cost->entry().make(*section.cost, longest_drafted(section, gamma));
   return server_of(section, gamma, acceptance_of(section, gamma, config.alpha), time);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,36 +14,19 @@
 #include "sim/fast/likely_tokens.hpp"
 #include "sim/fast/ngram_numbers.hpp"
 #include "sim/fast/ngram_rows.hpp"
-#include "sim/fast/ngram_table.hpp"
 #include "sim/fast/row_draws.hpp"
 #include "sim/position_program.hpp"
 
 namespace speclab {
 
-/// Computes PositionNumbers without a pass over the rows. Only n-gram rows can, so this primary template is
-/// empty.
-template <class Rows>
-class RowNumbers {
- public:
-  RowNumbers(const Rows&, const AnyPositionRule&) {}
-  static double bytes_for(const AnyPositionRule&, double, double) { return 0; }
-  std::size_t bytes() const { return 0; }
-  std::optional<PositionNumbers<double>> find(std::uint32_t) const { return std::nullopt; }
-};
-template <>
-class RowNumbers<NgramRows> : public NgramNumbers {
- public:
-  using NgramNumbers::NgramNumbers;
-};
-
 /// The primary template, for rules that need no facts. `of_nodes` returns the facts for a verification:
-/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts, and for
-/// n-grams the number of tokens that they list.
-template <class Rows, class Rule>
+/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts, and of
+/// the tokens that the contexts of NgramRows list, which is empty for other rows.
+template <class Rule>
 class ContextFacts {
  public:
-  ContextFacts(const Rows&, const Rule&) {}
-  static double bytes_for(const Rule&, double, double) { return 0; }
+  ContextFacts(const PairRows&, const Rule&) {}
+  static double bytes_for(const Rule&, double, std::optional<double>) { return 0; }
   std::size_t bytes() const { return 0; }
   template <class After>
   RowFacts<double> of_nodes(const After&) const {
@@ -54,13 +36,13 @@ class ContextFacts {
 
 /// Stores rho* by context and number of candidates. Each value is computed at first use; it depends only on
 /// its context, so any thread may compute it.
-template <class Rows>
-class ContextFacts<Rows, KSeqRule> {
+template <>
+class ContextFacts<KSeqRule> {
  public:
-  ContextFacts(const Rows& rows, const KSeqRule& rule) : rows_(rows) {
+  ContextFacts(const PairRows& rows, const KSeqRule& rule) : rows_(rows) {
     for (std::int32_t k = 0; k < rule.paths; ++k) by_candidates_.emplace_back(rows.contexts());
   }
-  static double bytes_for(const KSeqRule& rule, double contexts, double) {
+  static double bytes_for(const KSeqRule& rule, double contexts, std::optional<double>) {
     return contexts * rule.paths * sizeof(std::atomic<double>);
   }
   std::size_t bytes() const { return by_candidates_.size() * rows_.contexts() * sizeof(std::atomic<double>); }
@@ -87,22 +69,24 @@ class ContextFacts<Rows, KSeqRule> {
     return found;
   }
 
-  const Rows& rows_;
+  const PairRows& rows_;
   mutable std::deque<std::vector<std::atomic<double>>> by_candidates_;
 };
 
 /// Stores the PositionNumbers of ByPosition rules. They are computed at first use, because a run visits few
 /// contexts; if the rows offer no other way, by a pass over both rows.
-template <class Rows>
-class ContextFacts<Rows, AnyPositionRule> {
+template <>
+class ContextFacts<AnyPositionRule> {
  public:
-  ContextFacts(const Rows& rows, const AnyPositionRule& rule)
-      : rows_(rows), rule_(rule), numbers_(rows, rule), kept_(rule.reads_numbers() ? rows.contexts() : 0) {}
-  static double bytes_for(const AnyPositionRule& rule, double contexts, double followers) {
-    return (rule.reads_numbers() ? contexts * sizeof(Kept) : 0) +
-           RowNumbers<Rows>::bytes_for(rule, contexts, followers);
+  ContextFacts(const PairRows& rows, const AnyPositionRule& rule)
+      : rows_(rows), rule_(rule), kept_(rule.reads_numbers() ? rows.contexts() : 0) {
+    if (rows.ngrams() != nullptr) numbers_.emplace(*rows.ngrams(), rule);
   }
-  std::size_t bytes() const { return kept_.size() * sizeof(Kept) + numbers_.bytes(); }
+  static double bytes_for(const AnyPositionRule& rule, double contexts, std::optional<double> followers) {
+    return (rule.reads_numbers() ? contexts * sizeof(Kept) : 0) +
+           (followers ? NgramNumbers::bytes_for(rule, contexts, *followers) : 0);
+  }
+  std::size_t bytes() const { return kept_.size() * sizeof(Kept) + (numbers_ ? numbers_->bytes() : 0); }
   template <class After>
   RowFacts<double> of_nodes(const After& after) const {
     RowFacts<double> facts;
@@ -120,7 +104,8 @@ class ContextFacts<Rows, AnyPositionRule> {
 
  private:
   PositionNumbers<double> found(std::uint32_t context) const {
-    if (const auto numbers = numbers_.find(context)) return *numbers;
+    const auto numbers = numbers_ ? numbers_->find(context) : std::nullopt;
+    if (numbers) return *numbers;
     thread_local std::vector<double> target;
     thread_local std::vector<double> draft;
     return rule_.numbers(
@@ -144,22 +129,22 @@ class ContextFacts<Rows, AnyPositionRule> {
     }
   };
 
-  const Rows& rows_;
+  const PairRows& rows_;
   AnyPositionRule rule_;
-  RowNumbers<Rows> numbers_;
+  std::optional<NgramNumbers> numbers_;  ///< only n-gram rows give numbers without a pass
   mutable std::vector<Kept> kept_;
 };
 
 /// Stores the draft's largest probability by context, computed at first use.
-template <class Rows>
-class ContextFacts<Rows, ScheduledRule> {
+template <>
+class ContextFacts<ScheduledRule> {
  public:
-  ContextFacts(const Rows& rows, const ScheduledRule&) : rows_(rows), kept_(rows.contexts()) {
-    if constexpr (of_ngrams) likely_.emplace(rows.table(), draft_side);
+  ContextFacts(const PairRows& rows, const ScheduledRule&) : rows_(rows), kept_(rows.contexts()) {
+    if (rows.ngrams() != nullptr) likely_.emplace(rows.ngrams()->table(), draft_side);
   }
-  static double bytes_for(const ScheduledRule&, double contexts, double followers) {
+  static double bytes_for(const ScheduledRule&, double contexts, std::optional<double> followers) {
     return contexts * sizeof(std::atomic<double>) +
-           (of_ngrams ? LikelyTokens::bytes_for(followers, contexts) : 0);
+           (followers ? LikelyTokens::bytes_for(*followers, contexts) : 0);
   }
   std::size_t bytes() const {
     return kept_.size() * sizeof(std::atomic<double>) + (likely_ ? likely_->bytes() : 0);
@@ -174,7 +159,7 @@ class ContextFacts<Rows, ScheduledRule> {
   double draft_best(std::uint32_t context) const {
     double best = kept_[context].load(std::memory_order_relaxed);
     if (best > 0) return best;
-    if constexpr (of_ngrams) {
+    if (likely_) {
       best = likely_->ranked(context, 1).probability;
     } else {
       std::vector<double> scratch;
@@ -186,9 +171,7 @@ class ContextFacts<Rows, ScheduledRule> {
   }
 
  private:
-  static constexpr bool of_ngrams = std::same_as<Rows, NgramRows>;
-
-  const Rows& rows_;
+  const PairRows& rows_;
   std::optional<LikelyTokens> likely_;
   mutable std::vector<std::atomic<double>> kept_;
 };

@@ -12,10 +12,9 @@
 namespace speclab {
 
 /// Raises draws[i].above from p/q of the rejected token to the threshold of numbers[i], the number that
-/// rejected it. `Rows` is as in sim/fast/whole_row_decoder.hpp.
-template <class Rows>
-void find_thresholds(const Rows& rows, std::span<RowDraw> draws, std::span<const double> numbers,
-                     DrawBlocks& blocks) {
+/// rejected it.
+inline void find_thresholds(const PairRows& rows, std::span<RowDraw> draws, std::span<const double> numbers,
+                            DrawBlocks& blocks) {
   constexpr int max_steps = 64;
   thread_local std::vector<std::size_t> rising;
   thread_local std::vector<ContextTotal> totals;

@@ -116,25 +116,16 @@ bool fast_pays(const Model& target, const Model& draft, const SimulationSize& si
     return rounds >= 8 * static_cast<double>(contexts);
   }
   // A context with its followers costs about as much as reading 1024 probabilities.
-  const bool sampled = pair_kind(target, draft) == PairKind::truncated_ngrams;
-  const NgramModel& p = sampled ? *TruncatedRows::ngram_of(target) : *target.ngram();
-  const NgramModel& q = sampled ? *TruncatedRows::ngram_of(draft) : *draft.ngram();
-  return rounds * target.vocab() >= 1024 * (NgramRows::contexts_for(p, q) - 1);
+  return rounds * target.vocab() >= 1024 * (rows_size(target, draft).contexts - 1);
 }
 
 std::shared_ptr<SharedRows> make_shared_rows() { return std::make_shared<SharedRows>(); }
 
-FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule) {
-  SharedRows rows;
-  prepare(target, draft, rule, rows);
-}
+FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule)
+    : FastPair(target, draft, rule, *make_shared_rows()) {}
 
-FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows) {
-  prepare(target, draft, rule, rows);
-}
-
-void FastPair::prepare(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows) {
-  rule_ = pointwise_rule(rule);
+FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows)
+    : rule_(pointwise_rule(rule)) {
   const FastForm form = form_of(target, draft, rule);
   if (form == FastForm::whole_rows) {
     decoder_ = whole_row_pair(target, draft, rule, rows);

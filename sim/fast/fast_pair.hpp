@@ -79,8 +79,6 @@ class FastPair {
   std::size_t contexts() const { return decoder_->contexts(); }
 
  private:
-  void prepare(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows);
-
   std::optional<PointwiseRules> rule_;
   std::unique_ptr<const FastDecoder> decoder_;
   const PreparedPair* stored_ = nullptr;

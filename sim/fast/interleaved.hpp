@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/distribution/select.hpp"
 #include "core/fast/round_states.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/length_tally.hpp"

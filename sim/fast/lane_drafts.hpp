@@ -25,11 +25,9 @@ struct LanePlace {
   std::uint32_t context = 0;
 };
 
-/// `Rows` is the pair of models (sim/fast/whole_row_decoder.hpp).
-template <class Rows>
 class LaneDrafts {
  public:
-  LaneDrafts(const Rows& rows, DraftedShape shape, std::int32_t gamma, std::size_t lanes)
+  LaneDrafts(const PairRows& rows, DraftedShape shape, std::int32_t gamma, std::size_t lanes)
       : rows_(rows),
         shape_(std::move(shape)),
         nodes_(static_cast<std::size_t>(shape_.tree.size())),
@@ -191,7 +189,7 @@ class LaneDrafts {
     return drawn;
   }
 
-  const Rows& rows_;
+  const PairRows& rows_;
   DraftedShape shape_;
   std::size_t nodes_;
   std::vector<LanePlace> places_;

@@ -1,5 +1,5 @@
-// The rows of a pair of back-off n-gram models, for rules that read full rows
-// (sim/fast/whole_row_decoder.hpp), in memory proportional to the number of n-grams.
+// The rows of a pair of back-off n-gram models (sim/fast/row_draws.hpp), in memory proportional to the number
+// of n-grams.
 //
 // Let d be a context, c its longest known suffix, and b_t and b_q the back-off weights of the two models. The
 // rows differ from b_t p_c and b_q q_c at the listed tokens only, so that the total T_d(G), the sum of (p_d -
@@ -26,7 +26,7 @@
 
 namespace speclab {
 
-class NgramRows {
+class NgramRows final : public PairRows {
  public:
   /// Throws ModelError for models that NgramTable refuses. Both models must have the same vocabulary.
   NgramRows(const NgramModel& target, const NgramModel& draft);
@@ -41,26 +41,32 @@ class NgramRows {
 
   const NgramTable& table() const { return table_; }
   std::int32_t vocab() const { return table_.vocab(); }
-  std::size_t contexts() const { return table_.contexts(); }
-  std::size_t bytes() const {
+  std::size_t contexts() const override { return table_.contexts(); }
+  std::size_t bytes() const override {
     return table_.bytes() + lists_.bytes() + nodes_.size() * (sizeof(Node) + sizeof(std::uint64_t));
   }
 
-  std::int32_t min_draft_support() const { return min_draft_support_; }
-  std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }
-  void prefetch(std::uint32_t context) const {
+  std::int32_t min_draft_support() const override { return min_draft_support_; }
+  std::uint32_t context_of(std::span<const Token> tokens) const override { return table_.context_of(tokens); }
+  void prefetch(std::uint32_t context) const override {
     __builtin_prefetch(&nodes_[context]);
     __builtin_prefetch(&table_.context(context));
   }
-  /// Returns the overlap of a context's rows, in units of Tally::quantum, computed at first use.
-  std::uint64_t overlap_quanta(std::uint32_t context) const;
+  /// Computed at first use.
+  std::uint64_t overlap_quanta(std::uint32_t context) const override;
 
-  // TableRows documents the following functions.
-  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  void find(RowDraw& draw) const;
-  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
-  double total(std::uint32_t context, double scale, double& draft) const;
+  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const override;
+  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const override;
+  void find(RowDraw& draw) const override;
+  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const override;
+  double total(std::uint32_t context, double scale, double& draft) const override;
+  Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const override {
+    scratch.resize(static_cast<std::size_t>(vocab()));
+    table_.fill_row(context, side, scratch);
+    return {scratch.data(), vocab()};
+  }
+  const NgramRows* ngrams() const override { return this; }
+
   /// Returns a model's back-off weight in a context.
   double back_off(std::uint32_t context, Side side) const {
     const Node& node = nodes_[context];
@@ -68,11 +74,6 @@ class NgramRows {
   }
   /// Returns the largest p / q of a token in a context's two rows.
   double largest_ratio(std::uint32_t context) const;
-  Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const {
-    scratch.resize(static_cast<std::size_t>(vocab()));
-    table_.fill_row(context, side, scratch);
-    return {scratch.data(), vocab()};
-  }
 
  private:
   /// The tokens that a context lists, ordered by p / q in its own rows and in the suffix's rows.

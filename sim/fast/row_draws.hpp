@@ -1,4 +1,5 @@
-// Draws from rows, and totals over rows, for many sequences at once.
+// The rows of a pair of models, for rules that read full rows (sim/fast/whole_row_decoder.hpp): draws from
+// them, and totals over them, for many sequences at once.
 #pragma once
 
 #include <cstddef>
@@ -87,13 +88,51 @@ class DrawBlocks {
   std::vector<std::uint32_t> words_;
 };
 
+class NgramRows;
+
+/// Two models' rows by context. Functions that take many draws or totals do them together, so that all wait
+/// for memory at the same time.
+class PairRows {
+ public:
+  PairRows() = default;
+  PairRows(const PairRows&) = delete;
+  PairRows& operator=(const PairRows&) = delete;
+  virtual ~PairRows() = default;
+
+  virtual std::size_t contexts() const = 0;
+  virtual std::size_t bytes() const = 0;
+  /// Returns a lower bound, over all contexts, on the number of tokens to which the draft gives a probability
+  /// above 0.
+  virtual std::int32_t min_draft_support() const = 0;
+  virtual std::uint32_t context_of(std::span<const Token> tokens) const = 0;
+  virtual void prefetch(std::uint32_t context) const = 0;
+  /// Returns the overlap of a context's rows, in units of Tally::quantum.
+  virtual std::uint64_t overlap_quanta(std::uint32_t context) const = 0;
+
+  /// Draws a token for each draw from a model's row, with its probabilities in both rows and the context
+  /// after it.
+  virtual void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const = 0;
+  /// Draws from norm(p - scale q) over the tokens with p/q > above, or from p if that is 0 everywhere. It
+  /// does not set probabilities.
+  virtual void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const = 0;
+  /// Sets the probabilities of a draw's token, and the context after it.
+  virtual void find(RowDraw& draw) const = 0;
+  virtual void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const = 0;
+  /// Returns the total of one context, and sets `draft` to -d total / d scale.
+  virtual double total(std::uint32_t context, double scale, double& draft) const = 0;
+  /// Returns a model's row: a view of its own storage, or of `scratch`.
+  virtual Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const = 0;
+  /// Returns the rows of a pair of n-gram models, which offer more; null for others.
+  virtual const NgramRows* ngrams() const { return nullptr; }
+};
+
 /// Maximum number of draws of one token; then a pass over the row draws from its allowed tokens.
 inline constexpr std::uint32_t max_redraws = 64;
 
 /// Repeats each draws[i] while refused(i), with the next Philox block each time, up to max_redraws draws in
 /// all. `again` receives the indices that are still refused.
-template <class Rows, class Refused>
-void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, const Refused& refused,
+template <class Refused>
+void redraw_refused(const PairRows& rows, Side side, std::vector<RowDraw>& draws, const Refused& refused,
                     std::vector<std::size_t>& again, DrawBlocks& blocks) {
   again.clear();
   for (std::size_t i = 0; i < draws.size(); ++i) {
@@ -113,9 +152,8 @@ void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, co
 }
 
 /// Returns a model's row without some tokens, not normalised.
-template <class Rows>
-OwnedRow<double> row_without(const Rows& rows, Side side, std::uint32_t context,
-                             std::span<const Token> tokens) {
+inline OwnedRow<double> row_without(const PairRows& rows, Side side, std::uint32_t context,
+                                    std::span<const Token> tokens) {
   std::vector<double> scratch;
   OwnedRow<double> left = copy_of(rows.row(context, side, scratch));
   for (const Token token : tokens) {
@@ -126,9 +164,8 @@ OwnedRow<double> row_without(const Rows& rows, Side side, std::uint32_t context,
 
 /// Draws from a model's row without some tokens by reading the whole row, with the draw's next Philox block.
 /// The token is `no_token` if nothing is left of the row.
-template <class Rows>
-void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, RowDraw& draw,
-                  DrawBlocks& blocks) {
+inline void draw_without(const PairRows& rows, Side side, std::span<const Token> tokens, RowDraw& draw,
+                         DrawBlocks& blocks) {
   const OwnedRow<double> left = row_without(rows, side, draw.context, tokens);
   ++draw.attempt;
   ++blocks.work.passes;
@@ -140,8 +177,8 @@ void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, Ro
 
 /// Draws by reading both whole rows, with the draw's next Philox block. A token is drawn in proportion to
 /// `weight` of its two probabilities, or from the target if all weights are 0.
-template <class Rows, class Weight>
-void draw_by_pass(const Rows& rows, RowDraw& draw, const Weight& weight, DrawBlocks& blocks) {
+template <class Weight>
+void draw_by_pass(const PairRows& rows, RowDraw& draw, const Weight& weight, DrawBlocks& blocks) {
   std::vector<double> target_scratch;
   std::vector<double> draft_scratch;
   const Row target = rows.row(draw.context, target_side, target_scratch);

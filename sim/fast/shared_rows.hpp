@@ -4,12 +4,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
-#include "sim/fast/ngram_rows.hpp"
-#include "sim/fast/table_rows.hpp"
-#include "sim/fast/truncated_rows.hpp"
+#include "sim/fast/row_draws.hpp"
 
 namespace speclab {
 
@@ -20,16 +17,12 @@ class SharedRows {
   /// Returns the rows of two tables, two n-gram models, or two n-gram models with sampling options. Throws
   /// ModelError as FastPair does.
   template <class Rows, class ModelOfKind>
-  std::shared_ptr<const Rows> get(const ModelOfKind& target, const ModelOfKind& draft) {
+  std::shared_ptr<const PairRows> get(const ModelOfKind& target, const ModelOfKind& draft) {
     const std::scoped_lock lock(mutex_);
-    auto& known = std::get<Known<Rows>>(known_)[{&target, &draft}];
-    std::shared_ptr<const Rows> rows = known.lock();
-    if (!rows) {
-      last_.reset();  // frees memory before new rows are made
-      known = rows = std::make_shared<const Rows>(target, draft);
-    }
-    last_ = rows;
-    return rows;
+    auto& known = known_[{&target, &draft}];
+    last_ = known.lock();  // where there are none, frees memory before new rows are made
+    if (!last_) known = last_ = std::make_shared<const Rows>(target, draft);
+    return last_;
   }
   /// Drops rows that nobody else holds.
   void let_go() {
@@ -38,12 +31,9 @@ class SharedRows {
   }
 
  private:
-  template <class Rows>
-  using Known = std::map<std::pair<const void*, const void*>, std::weak_ptr<const Rows>>;
-
   std::mutex mutex_;
-  std::shared_ptr<const void> last_;
-  std::tuple<Known<TableRows>, Known<NgramRows>, Known<TruncatedRows>> known_;
+  std::shared_ptr<const PairRows> last_;
+  std::map<std::pair<const void*, const void*>, std::weak_ptr<const PairRows>> known_;  ///< by models
 };
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// The rows of a pair of stored tables, for rules that read full rows (sim/fast/whole_row_decoder.hpp): alias
-// tables for draws, and each context's tokens by ascending target / draft.
+// The rows of a pair of stored tables (sim/fast/row_draws.hpp): alias tables for draws, and each context's
+// tokens by ascending target / draft.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace speclab {
 
 /// The models must outlive it.
-class TableRows {
+class TableRows final : public PairRows {
  public:
   TableRows(const TableModel& target, const TableModel& draft);
 
@@ -26,35 +26,23 @@ class TableRows {
   static double bytes_for(const TableModel& target, const TableModel& draft);
 
   std::int32_t vocab() const { return models_[target_side]->vocab(); }
-  std::size_t contexts() const { return overlap_.size(); }
-  std::size_t bytes() const;
-
-  /// Returns a lower bound, over all contexts, on the number of tokens to which the draft gives a probability
-  /// above 0.
-  std::int32_t min_draft_support() const { return min_draft_support_; }
-
-  std::uint32_t context_of(std::span<const Token> tokens) const {
+  std::size_t contexts() const override { return overlap_.size(); }
+  std::size_t bytes() const override;
+  std::int32_t min_draft_support() const override { return min_draft_support_; }
+  std::uint32_t context_of(std::span<const Token> tokens) const override {
     return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
   }
-  void prefetch(std::uint32_t context) const { __builtin_prefetch(&overlap_[context]); }
-  /// Returns the overlap of a context's rows, in units of Tally::quantum.
-  std::uint64_t overlap_quanta(std::uint32_t context) const { return overlap_[context]; }
+  void prefetch(std::uint32_t context) const override { __builtin_prefetch(&overlap_[context]); }
+  std::uint64_t overlap_quanta(std::uint32_t context) const override { return overlap_[context]; }
 
-  /// Draws a token for each draw from a model's row, with its probabilities in both rows and the context
-  /// after it.
-  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  /// Draws from norm(p - scale q) over the tokens with p/q > above, or from p if that is 0 everywhere. It
-  /// does not set probabilities.
-  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  /// Sets the probabilities of a draw's token, and the context after it.
-  void find(RowDraw& draw) const;
-  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
-  /// Returns the total of one context, and sets `draft` to -d total / d scale.
-  double total(std::uint32_t context, double scale, double& draft) const {
+  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const override;
+  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const override;
+  void find(RowDraw& draw) const override;
+  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const override;
+  double total(std::uint32_t context, double scale, double& draft) const override {
     return lists_.total(list(context), scale, &draft);
   }
-  /// Returns a model's row, a view of its own storage.
-  Row row(std::uint32_t context, Side side, std::vector<double>&) const {
+  Row row(std::uint32_t context, Side side, std::vector<double>&) const override {
     return models_[side]->row(context % models_[side]->contexts());
   }
 

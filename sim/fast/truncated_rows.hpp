@@ -1,7 +1,6 @@
-// The rows of a pair of n-gram models with top-k or top-p, for rules that read full rows
-// (sim/fast/whole_row_decoder.hpp). A row retains few tokens, which LikelyTokens finds without a pass over
-// the vocabulary. A context's tokens are computed at first use and stored until the memory limit is reached,
-// else computed again.
+// The rows of a pair of n-gram models with top-k or top-p (sim/fast/row_draws.hpp). A row retains few tokens,
+// which LikelyTokens finds without a pass over the vocabulary. A context's tokens are computed at first use
+// and stored until the memory limit is reached, else computed again.
 #pragma once
 
 #include <array>
@@ -21,7 +20,7 @@
 
 namespace speclab {
 
-class TruncatedRows {
+class TruncatedRows final : public PairRows {
  public:
   /// Returns the n-gram model inside an AdjustedModel with top-k, top-p or temperature 0; null for other
   /// models.
@@ -31,31 +30,28 @@ class TruncatedRows {
   /// that NgramTable refuses. Both models must have the same vocabulary.
   TruncatedRows(const AdjustedModel& target, const AdjustedModel& draft,
                 std::size_t max_kept_bytes = default_kept_bytes);
-  ~TruncatedRows();
-  TruncatedRows(const TruncatedRows&) = delete;
-  TruncatedRows& operator=(const TruncatedRows&) = delete;
+  ~TruncatedRows() override;
 
   /// Memory for stored contexts.
   static constexpr std::size_t default_kept_bytes = std::size_t{1} << 31U;
 
   /// Returns an upper bound on the memory, in bytes, without NgramTable's.
   static double bytes_for(const AdjustedModel& target, const AdjustedModel& draft);
-  std::size_t bytes() const;
+  std::size_t bytes() const override;
 
   std::int32_t vocab() const { return table_.vocab(); }
-  std::size_t contexts() const { return table_.contexts(); }
-  std::int32_t min_draft_support() const { return 1; }
-  std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }
-  void prefetch(std::uint32_t context) const { __builtin_prefetch(&kept_[context]); }
-  std::uint64_t overlap_quanta(std::uint32_t context) const;
+  std::size_t contexts() const override { return table_.contexts(); }
+  std::int32_t min_draft_support() const override { return 1; }
+  std::uint32_t context_of(std::span<const Token> tokens) const override { return table_.context_of(tokens); }
+  void prefetch(std::uint32_t context) const override { __builtin_prefetch(&kept_[context]); }
+  std::uint64_t overlap_quanta(std::uint32_t context) const override;
 
-  // TableRows documents the following functions.
-  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  void find(RowDraw& draw) const;
-  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
-  double total(std::uint32_t context, double scale, double& draft) const;
-  Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const;
+  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const override;
+  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const override;
+  void find(RowDraw& draw) const override;
+  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const override;
+  double total(std::uint32_t context, double scale, double& draft) const override;
+  Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const override;
 
  private:
   /// A token that either row keeps, with the sums of both rows' probabilities from it to the end.

@@ -3,9 +3,8 @@
 // or a total. These are then found for all of them together, and last tokens are also drawn together, so that
 // all sequences wait for memory at the same time. A sequence's result depends on its trial only.
 //
-// `Rows` is the pair of models (sim/fast/table_rows.hpp, sim/fast/ngram_rows.hpp). sim/fast/lane_drafts.hpp
-// defines which random numbers draft and accept. A round's last token is drawn with the first word of the
-// block of its use, with the number of accepted tokens as slot.
+// sim/fast/lane_drafts.hpp defines which random numbers draft and accept. A round's last token is drawn with
+// the first word of the block of its use, with the number of accepted tokens as slot.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +31,12 @@
 namespace speclab {
 
 /// The sequences of one thread.
-template <class Rows, WholeRowRule Rule>
+template <WholeRowRule Rule>
 class WholeRowStreams {
  public:
-  WholeRowStreams(const Rows& rows, const Rule& rule, std::int32_t gamma,
-                  const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
-                  const Control& control, std::size_t streams, const GroupRun& group)
+  WholeRowStreams(const PairRows& rows, const Rule& rule, std::int32_t gamma, const ContextFacts<Rule>& facts,
+                  const SimulationSize& simulation, const Control& control, std::size_t streams,
+                  const GroupRun& group)
       : rows_(rows),
         simulation_(simulation),
         control_(control),
@@ -290,12 +289,12 @@ class WholeRowStreams {
     return true;
   }
 
-  const Rows& rows_;
+  const PairRows& rows_;
   const SimulationSize& simulation_;
   const Control& control_;
   const GroupRun& group_;
   DrawBlocks blocks_;
-  LaneDrafts<Rows> drafts_;
+  LaneDrafts drafts_;
   std::vector<Lane> lanes_;
   std::vector<std::size_t> active_;
 
@@ -312,12 +311,12 @@ class WholeRowStreams {
 };
 
 /// Runs all trials of `simulation`, `streams` at a time in each thread.
-template <class Rows, WholeRowRule Rule>
-Outcome run_whole_rows(const Rows& rows, const Rule& rule, std::int32_t gamma,
-                       const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
+template <WholeRowRule Rule>
+Outcome run_whole_rows(const PairRows& rows, const Rule& rule, std::int32_t gamma,
+                       const ContextFacts<Rule>& facts, const SimulationSize& simulation,
                        const Control& control, std::size_t streams) {
   return run_in_groups(simulation, streams, [&](const GroupRun& group) {
-    WholeRowStreams<Rows, Rule>(rows, rule, gamma, facts, simulation, control, streams, group).run();
+    WholeRowStreams<Rule>(rows, rule, gamma, facts, simulation, control, streams, group).run();
   });
 }
 

@@ -66,10 +66,10 @@ void require_divisible(const Model& draft) {
   }
 }
 
-template <class Rows, WholeRowRule Rule>
+template <WholeRowRule Rule>
 class WholeRowPair final : public FastDecoder {
  public:
-  WholeRowPair(std::shared_ptr<const Rows> rows, const Rule& rule)
+  WholeRowPair(std::shared_ptr<const PairRows> rows, const Rule& rule)
       : rows_(std::move(rows)), rule_(rule), facts_(*rows_, rule) {}
 
   Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
@@ -80,10 +80,21 @@ class WholeRowPair final : public FastDecoder {
   std::size_t contexts() const override { return rows_->contexts(); }
 
  private:
-  std::shared_ptr<const Rows> rows_;
+  std::shared_ptr<const PairRows> rows_;
   Rule rule_;
-  ContextFacts<Rows, Rule> facts_;
+  ContextFacts<Rule> facts_;
 };
+
+std::shared_ptr<const PairRows> rows_of(const Model& target, const Model& draft, SharedRows& rows) {
+  switch (pair_kind(target, draft)) {
+    case PairKind::tables:
+      return rows.get<TableRows>(*target.table(), *draft.table());
+    case PairKind::truncated_ngrams:
+      return rows.get<TruncatedRows>(*target.sampled(), *draft.sampled());
+    default:
+      return rows.get<NgramRows>(*target.ngram(), *draft.ngram());
+  }
+}
 
 }  // namespace
 
@@ -95,28 +106,27 @@ PairKind pair_kind(const Model& target, const Model& draft) {
   return PairKind::other;
 }
 
+RowsSize rows_size(const Model& target, const Model& draft) {
+  const PairKind kind = pair_kind(target, draft);
+  if (kind == PairKind::tables) {
+    const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
+    return {TableRows::bytes_for(*target.table(), *draft.table()), static_cast<double>(contexts)};
+  }
+  const bool truncated = kind == PairKind::truncated_ngrams;
+  const NgramModel& p = truncated ? *TruncatedRows::ngram_of(target) : *target.ngram();
+  const NgramModel& q = truncated ? *TruncatedRows::ngram_of(draft) : *draft.ngram();
+  const double contexts = NgramRows::contexts_for(p, q);
+  if (truncated) return {TruncatedRows::bytes_for(*target.sampled(), *draft.sampled()), contexts};
+  return {NgramRows::bytes_for(p, q), contexts, NgramRows::followers_for(p, q)};
+}
+
 bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
+  const RowsSize rows = rows_size(target, draft);
   return std::visit(
       [&]<class Rule>(const Rule& held) {
-        if (pair_kind(target, draft) == PairKind::tables) {
-          const auto contexts =
-              static_cast<double>(std::max(target.table()->contexts(), draft.table()->contexts()));
-          return TableRows::bytes_for(*target.table(), *draft.table()) +
-                 ContextFacts<TableRows, Rule>::bytes_for(held, contexts, 0);
-        }
-        const auto facts_of = [&]<class Rows>(const NgramModel& p, const NgramModel& q) {
-          return ContextFacts<Rows, Rule>::bytes_for(held, NgramRows::contexts_for(p, q),
-                                                     NgramRows::followers_for(p, q));
-        };
-        if (pair_kind(target, draft) == PairKind::truncated_ngrams) {
-          return TruncatedRows::bytes_for(*target.sampled(), *draft.sampled()) +
-                 facts_of.template operator()<TruncatedRows>(*TruncatedRows::ngram_of(target),
-                                                             *TruncatedRows::ngram_of(draft));
-        }
-        return NgramRows::bytes_for(*target.ngram(), *draft.ngram()) +
-               facts_of.template operator()<NgramRows>(*target.ngram(), *draft.ngram());
+        return rows.bytes + ContextFacts<Rule>::bytes_for(held, rows.contexts, rows.followers);
       },
       whole_row_rule(rule).value());
 }
@@ -126,17 +136,7 @@ std::unique_ptr<const FastDecoder> whole_row_pair(const Model& target, const Mod
   return std::visit(
       [&]<class Rule>(const Rule& held) -> std::unique_ptr<const FastDecoder> {
         if (drafted_shape(held, 1).distinct) require_divisible(draft);
-        const auto pair_of = [&]<class Rows>(std::shared_ptr<const Rows> of_pair) {
-          return std::make_unique<WholeRowPair<Rows, Rule>>(std::move(of_pair), held);
-        };
-        switch (pair_kind(target, draft)) {
-          case PairKind::tables:
-            return pair_of(rows.get<TableRows>(*target.table(), *draft.table()));
-          case PairKind::truncated_ngrams:
-            return pair_of(rows.get<TruncatedRows>(*target.sampled(), *draft.sampled()));
-          default:
-            return pair_of(rows.get<NgramRows>(*target.ngram(), *draft.ngram()));
-        }
+        return std::make_unique<WholeRowPair<Rule>>(rows_of(target, draft, rows), held);
       },
       whole_row_rule(rule).value());
 }

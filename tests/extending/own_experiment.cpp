@@ -1,6 +1,6 @@
 // An experiment with a result of its own: how often a round accepts everything.
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"

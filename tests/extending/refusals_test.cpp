@@ -12,7 +12,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/run_config.hpp"
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"

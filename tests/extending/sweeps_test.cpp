@@ -15,7 +15,7 @@
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/journal_file.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"

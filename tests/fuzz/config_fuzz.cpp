@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/config/cell_spec.hpp"
 #include "experiments/config/cells.hpp"
 #include "experiments/config/config.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -24,7 +24,7 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

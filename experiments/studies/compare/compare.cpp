@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
-#include "analysis/statistics/real.hpp"
 #include "analysis/statistics/sample_intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"

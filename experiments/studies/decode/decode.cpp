@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"

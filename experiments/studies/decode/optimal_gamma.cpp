@@ -5,8 +5,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/config/cell_spec.hpp"
-#include "experiments/config/search_section.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"

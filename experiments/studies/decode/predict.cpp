@@ -1,6 +1,6 @@
 // The experiment "predict": closed forms without a simulation.
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/studies/decode/formulas.hpp"
 

@@ -10,7 +10,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/csv_reader.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"

@@ -7,7 +7,7 @@
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/table.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"

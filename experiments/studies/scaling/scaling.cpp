@@ -8,7 +8,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/npy.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"

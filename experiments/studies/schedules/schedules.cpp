@@ -12,11 +12,11 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/statistics/real.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 
 namespace speclab {

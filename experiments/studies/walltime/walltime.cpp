@@ -8,7 +8,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"

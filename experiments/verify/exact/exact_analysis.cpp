@@ -1,4 +1,4 @@
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,6 @@
 #include "experiments/base/support/version.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/search_section.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"

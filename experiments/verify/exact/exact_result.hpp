@@ -1,4 +1,5 @@
-// The result of `speclab exact`.
+// `speclab exact`: computes how speculative decoding behaves with models that have context, exactly, and
+// compares with the i.i.d. formulas and a simulation.
 #pragma once
 
 #include <cstdint>
@@ -112,5 +113,12 @@ std::string exact_headline(const ExactResult& result);
 /// Returns, for each closed class, figures of the speedup by gamma and of the distribution of tokens per
 /// target step.
 std::vector<Figure> exact_figures(const ExactResult& result);
+
+/// Analyses the config's models and rule as a Markov chain over contexts, each closed class separately, and
+/// simulates them if `simulate`.
+///
+/// Throws ConfigError for a config that cannot be analysed: a sweep or cases, a model without bounded memory,
+/// a rule that does not decide position by position, too many contexts or transitions.
+ExactResult analyse_exactly(const Config& config, bool simulate);
 
 }  // namespace speclab

@@ -1,5 +1,4 @@
 #include "experiments/config/cells.hpp"
-#include "experiments/config/cell_spec.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,6 @@
 
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/config/experiment.hpp"
-#include "experiments/config/search_section.hpp"
 
 using namespace speclab;
 

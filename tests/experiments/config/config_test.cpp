@@ -8,7 +8,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/config/experiment.hpp"
-#include "experiments/config/search_section.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "tests/experiments/config_error_of.hpp"
 

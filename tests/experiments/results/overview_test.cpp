@@ -1,4 +1,3 @@
-#include "experiments/results/overview.hpp"
 
 #include <doctest/doctest.h>
 

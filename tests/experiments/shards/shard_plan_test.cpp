@@ -10,7 +10,6 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/config/cell_spec.hpp"
 #include "experiments/config/cells.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/shards/shard_files.hpp"

@@ -206,7 +206,7 @@ TEST_CASE("the numbers of n-gram contexts are those of dense rows") {
     std::vector<double> draft_scratch;
     const auto check_rule = [&](const auto& rule) {
       if constexpr (!ReadsNumbers<std::remove_cvref_t<decltype(rule)>>) return;
-      const ContextFacts<NgramRows, AnyPositionRule> facts(rows, AnyPositionRule(rule));
+      const ContextFacts<AnyPositionRule> facts(rows, AnyPositionRule(rule));
       for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
         const PositionNumbers<double> expected =
             position_numbers(rule, DenseRows<double>{rows.row(context, target_side, target_scratch),
@@ -227,7 +227,7 @@ TEST_CASE("the numbers of n-gram contexts are those of dense rows") {
     check_rule(CascadeRule(0.7));
     check_rule(MarsRule(0.5, 20));
     check_rule(BildRule(0.5, 1));
-    const ContextFacts<NgramRows, ScheduledRule> facts(rows, ScheduledRule{});
+    const ContextFacts<ScheduledRule> facts(rows, ScheduledRule{});
     for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
       const Row draft_row = rows.row(context, draft_side, draft_scratch);
       CHECK(facts.draft_best(context) == draft_row[argmax(draft_row)]);
@@ -305,7 +305,7 @@ TEST_CASE("rules share the rows of a pair while they are in use") {
   auto first = shared.get<TableRows>(target, draft);
   CHECK(shared.get<TableRows>(target, draft) == first);
   CHECK(shared.get<TableRows>(draft, target) != first);
-  const std::weak_ptr<const TableRows> watched = first;
+  const std::weak_ptr<const PairRows> watched = first;
   first.reset();
   CHECK(watched.expired());
 }

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/search_section.hpp"
 
 using namespace speclab;
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;

@@ -1,4 +1,4 @@
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

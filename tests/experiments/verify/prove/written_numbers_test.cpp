@@ -16,7 +16,7 @@
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
-#include "experiments/verify/exact/exact_analysis.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
 #include "experiments/verify/prove/proof.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/experiments/rule_of.hpp"
