@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures how fast the simulator decodes, in nanoseconds of processor time per token, by pair of models, rule and engine.
 
-usage: bench_sim.py [--program PATH]... [--only WORDS] [--repetitions 5] [--quick]
+usage: bench_sim.py [--rule RULE]... [--program PATH]... [--only WORDS] [--repetitions 5] [--quick]
 
 A row runs a config on one thread, with some rounds per sequence and with twice as many. The difference of the two leaves out the time in
 which a run prepares its models. Repetitions of all rows and programs run in random order, so that ratios hold on a machine whose speed
-drifts. Several programs, such as builds of two commits, are compared with the first.
+drifts. Several programs, such as builds of two commits, are compared with the first. --rule measures a rule by its name, or by its entry in
+a config, instead of those listed here.
 """
 
 import argparse
@@ -52,11 +53,20 @@ class Row:
     seconds: dict = field(default_factory=dict)  # by program
 
 
-def rows() -> list[Row]:
-    found = [Row("i.i.d. rounds, alpha = 0.8", {"experiment": "iid", "alpha": 0.8})]
+def rule_of(words: str) -> dict:
+    if not words.startswith("{"):
+        return {"kind": words}
+    try:
+        return json.loads(words)
+    except ValueError as error:
+        sys.exit(f"--rule: {words} is neither a name nor JSON: {error}")
+
+
+def rows(own: list[str]) -> list[Row]:
+    found = [] if own else [Row("i.i.d. rounds, alpha = 0.8", {"experiment": "iid", "alpha": 0.8})]
     for pair, models in PAIRS.items():
         found += [Row(f"{pair}, {rule}: {engine}", {**models, "rule": spec, "engine": engine})
-                  for rule, spec in RULES.items() for engine in ("fast", "plain")]
+                  for rule, spec in ({words: rule_of(words) for words in own} or RULES).items() for engine in ("fast", "plain")]
     return found
 
 
@@ -66,12 +76,14 @@ def run(program: str, row: Row, length: int, folder: str) -> tuple[float, int]:
     file = pathlib.Path(folder, "bench.json")
     file.write_text(json.dumps(config))
     words = [program, "run", str(file), "--out", f"{folder}/out", "--json", "--force", "--threads", "1"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, text=True) as process:
         printed = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        problem = said.read()
     if process.returncode != 0:
-        sys.exit(f"{program} run {row.name}: exit code {process.returncode}")
+        sys.exit(f"{program} run {row.name}: exit code {process.returncode}\n{problem}")
     return usage.ru_utime + usage.ru_stime, json.loads(printed)["cells"][0]["counts"]["emitted"]
 
 
@@ -85,13 +97,14 @@ def size(program: str, row: Row, seconds: float, folder: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measures how fast the simulator decodes.")
+    parser.add_argument("--rule", action="append", default=[], help="a rule to measure, by name or as JSON, such as '{\"kind\": \"typical\", \"delta\": 0.5}'")
     parser.add_argument("--program", action="append", help="a speclab; several are compared (default: build/release/bin/speclab)")
     parser.add_argument("--only", default="", help="measure only rows whose names contain this")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="a trial run, not a measurement")
     options = parser.parse_args()
     programs = options.program or [str(SOURCE / "build/release/bin/speclab")]
-    chosen = [row for row in rows() if options.only in row.name]
+    chosen = [row for row in rows(options.rule) if options.only in row.name]
     if not chosen or options.repetitions < 1:
         sys.exit(f"--only: no row contains {options.only!r}" if not chosen else "--repetitions: expected 1 or more")
     with tempfile.TemporaryDirectory() as folder:

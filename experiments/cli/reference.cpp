@@ -47,8 +47,9 @@ struct KeyPlace {
 /// Returns the keys that an experiment reads besides its sections and those of every experiment.
 std::string read_keys(const Experiment& experiment) {
   const auto& beside = experiment.reads_with_models;
-  return fmt::format("{}{}{}", fmt::join(experiment.reads, ", "),
-                     beside.empty() ? "" : "; beside models: ", fmt::join(beside, ", "));
+  return fmt::format("{}{}{}{}", fmt::join(experiment.reads, ", "),
+                     beside.empty() ? "" : "; beside models: ", fmt::join(beside, ", "),
+                     experiment.recordings == Recordings::none ? "" : "; models may be recorded");
 }
 
 /// Returns a config's keys, those with the shortest paths first. An object that occurs in several places,

@@ -32,8 +32,9 @@ struct MetricTable {
 
 /// Returns tables with one row per cell; for a single cell also a table by position.
 std::vector<Table> metric_tables(const Result& result, const Timings& timings, const std::string& id);
-/// Returns a table of the experiment's own results: one row per cell, one column for each number or text.
+/// Return the experiment's own results, a row per cell and a column per key, as a table and as results.csv.
 std::vector<Table> own_tables(const Result& result, const Timings& timings, const std::string& id);
+std::string own_csv(const Result& result, const Timings& timings);
 /// Returns a sweep's figures; for cases for which the config asks for none, case_figures.
 std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
 /// Returns the figures that the config asks for; if none, curves or a heat map over the sweep's axes.

@@ -75,10 +75,10 @@ AcceptanceFile file_of(ModelLog log) {
   }
   found.counts = log.counts;
   found.drafted = log.counted;
+  const auto accepted = static_cast<double>(log.counts.total_accepted());
+  const auto examined = static_cast<double>(log.counts.total_examined());
   const auto all = static_cast<double>(log.counted + log.short_by);
   if (static_cast<double>(log.short_by) > short_share * all) {
-    const auto accepted = static_cast<double>(log.counts.total_accepted());
-    const auto examined = static_cast<double>(log.counts.total_examined());
     // Upper bound on positions that count as rejected but were never drafted.
     const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
     found.warnings.push_back(fmt::format(
@@ -86,8 +86,6 @@ AcceptanceFile file_of(ModelLog log) {
         100 * static_cast<double>(log.short_by) / all, log.counts.examined.size(), accepted / examined,
         accepted / std::max(examined - absent, accepted)));
   }
-  const auto accepted = static_cast<double>(log.counts.total_accepted());
-  const auto examined = static_cast<double>(log.counts.total_examined());
   const double low = accepted / (examined + static_cast<double>(log.full_fewer));
   const double high = accepted / std::max(examined - static_cast<double>(log.full_more), accepted);
   if (high - low > noted_rounding) {

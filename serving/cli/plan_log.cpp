@@ -50,9 +50,9 @@ PlanWay plan_log() {
       .sentence = "plan from the log of a server",
       .line = "speclab plan log FILE (--c C | COSTS) [options]",
       .about =
-          R"(Plans from a log of vLLM, SGLang, TensorRT-LLM, llama.cpp, MLX or Hugging Face, or from a file with one line
-"drafted,accepted" per round; speclab plan list logs shows all formats. It estimates alpha by maximum likelihood and
-tests whether alpha is the same at all positions. FILE may be compressed by gzip; - is the standard input.)",
+          R"(Plans from the log of a server (speclab plan list logs shows all formats), or from a file with one line
+"drafted,accepted" per round. It estimates alpha by maximum likelihood and tests whether alpha is the same at
+all positions. FILE may be compressed by gzip; - is the standard input.)",
       .examples = R"(  speclab plan log accept.csv --c 0.02
   speclab plan log after.prom --since before.prom --model meta-llama/Llama-3.3-70B-Instruct --c 0.02
   speclab plan log rounds.jsonl.gz --fields accepted=acc_tokens,drafted=usage.draft --c 0.02

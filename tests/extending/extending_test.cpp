@@ -1,5 +1,6 @@
-// A rule, a model, a drafter, a policy, a schedule, an experiment and a verb from outside the program: each
-// is one file here, is added in one line below, and is then known to everything that reads the catalogue.
+// A rule, a model, a drafter, a policy, a schedule, an experiment, a verb and a format of logs from outside
+// the program: each is one file here, is added in one line below, and is then known to everything that reads
+// the catalogue.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,14 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/theory/theorems.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/families.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/cli/program.hpp"
 #include "experiments/cli/reference.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/verify/prove/survey.hpp"
 #include "tests/extending/own_kinds.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 
@@ -30,6 +34,7 @@ const bool added = [] {
   schedule_family().add(overlapped_schedule());
   experiments().push_back(&whole_rounds_experiment());
   verbs().push_back(guarantee_verb());
+  log_formats().push_back(request_lines_log_format());
   return true;
 }();
 
@@ -129,6 +134,56 @@ TEST_CASE("an own experiment has its own result, in JSON, too") {
   // 32,000 rounds: the standard deviation is below 0.002.
   CHECK(std::abs(share - 0.35 * 0.35) < 0.012);
   CHECK(result_json(read_result(json)) == json);
+}
+
+TEST_CASE("an own experiment that only decodes runs on a recording, and its numbers are in results.csv") {
+  // A greedy text decides each round: at position i the draft's token is kept or not.
+  const std::vector<int> kept{1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1};
+  std::string text = "sequence,position,token,logp,logq\n";
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    text += "0," + std::to_string(i) + ",7,0," + (kept[i] == 1 ? "0" : "-inf") + "\n";
+  const TempFile file(text);
+  constexpr std::size_t gamma = 2;
+  constexpr std::size_t rounds = 500;
+  std::size_t whole = 0;
+  for (std::size_t round = 0, at = 0; round < rounds; ++round) {
+    std::size_t accepted = 0;
+    while (accepted < gamma && kept[(at + accepted) % kept.size()] == 1) ++accepted;
+    whole += accepted == gamma ? 1 : 0;
+    at += accepted + 1;
+  }
+  const Json recorded{{"kind", "recorded"}, {"file", file.path().string()}};
+  const Result result = run({{"title", "whole rounds of a recording"},
+                             {"experiment", "whole-rounds"},
+                             {"models", {{"target", recorded}, {"draft", recorded}}},
+                             {"gamma", gamma},
+                             {"simulation", {{"trials", 1}, {"length", rounds}}}});
+  const Json own = result_json(result).at("cells")[0].at("whole_rounds");
+  CHECK(own.at("rounds") == rounds);
+  CHECK(own.at("whole") == whole);
+  CHECK(whole > 0);
+  CHECK(whole < rounds);
+  const std::string csv = csv_of(result, Timings{});
+  CHECK(csv.find(",rounds,whole,share,") != std::string::npos);
+  CHECK(csv.find("," + std::to_string(rounds) + "," + std::to_string(whole) + ",") != std::string::npos);
+}
+
+TEST_CASE("an own format of logs is recognised, and refuses a key that it does not know") {
+  const std::string sample = request_lines_log_format().sample;
+  const AcceptanceFile log = acceptance_in(sample, "own.jsonl");
+  CHECK(log.format == "request_lines");
+  CHECK(log.model == "m");
+  CHECK(log.counts.total_accepted() == 31 + 22 + 14);
+  CHECK(log.counts.total_examined() == 40 + 31 + 22);
+  std::string other = sample;
+  other.insert(other.find("\"rounds\""), "\"tree_width\": 2, ");
+  std::string error;
+  try {
+    acceptance_in(other, "own.jsonl");
+  } catch (const UsageError& refusal) {
+    error = refusal.what();
+  }
+  CHECK(error.starts_with("own.jsonl: /draft/tree_width: not known"));
 }
 
 TEST_CASE("an own schedule stands beside its closed form") {

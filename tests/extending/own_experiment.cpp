@@ -42,9 +42,10 @@ const Experiment& whole_rounds_experiment() {
                                      .reads = {"models", "rule", "gamma", "simulation"},
                                      .check = check_setup,
                                      .prepare = prepare_whole_rounds,
+                                     .recordings = Recordings::decoding,
                                      .own_key = "whole_rounds",
                                      .own_result = described<WholeRounds>().type,
-                                     .presentation = presented({.tables = own_tables})};
+                                     .presentation = presented({.tables = own_tables, .csv = own_csv})};
   return experiment;
 }
 

@@ -8,6 +8,7 @@
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
 #include "experiments/config/experiment.hpp"
+#include "serving/advisor/log_format.hpp"
 
 namespace speclab {
 
@@ -19,5 +20,6 @@ PolicyKind alternating_policy();
 ScheduleKind overlapped_schedule();
 const Experiment& whole_rounds_experiment();
 Verb guarantee_verb();
+LogFormat request_lines_log_format();
 
 }  // namespace speclab

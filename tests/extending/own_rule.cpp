@@ -1,4 +1,5 @@
 // Two verification rules: one lossless, one that claims to be and is not.
+#include "core/distribution/number.hpp"
 #include "core/rules/token.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
 #include "tests/extending/own_kinds.hpp"
@@ -14,12 +15,12 @@ struct TimidRule : ByPosition<TimidRule> {
 
   template <class Real>
   Real acceptance_probability(const Real& p, const Real& q) const {
-    return Real(boldness) * acceptance_ratio(p, q, Real(1));
+    return from_decimal<Real>(boldness) * acceptance_ratio(p, q, Real(1));
   }
   /// 1 - boldness * min(1, q/p), so that p - boldness * min(p, q) is left of p.
   template <class Real>
   Real share(const PositionNumbers<Real>&, const Real& p, const Real& q) const {
-    return Real(1) - Real(boldness) * acceptance_ratio(q, p, Real(1));
+    return Real(1) - from_decimal<Real>(boldness) * acceptance_ratio(q, p, Real(1));
   }
 };
 

@@ -100,7 +100,7 @@ else:
     gone = missing(promised(), found)
     new = missing(found, promised())
     for name in new:
-        print(f"{name} is not in promises.txt; promises.py SPECLAB SOURCE_DIR --write adds it")
+        print(f"{name} is new: {LISTED} does not promise it; python3 {sys.argv[0]} {SPECLAB} {SOURCE} --write adds it")
     # A planted fault: a name that is gone is found.
     assert missing({"C": {"speclab_verify", "speclab_gone"}}, found) == ["C: speclab_gone"]
     failed = gone + new

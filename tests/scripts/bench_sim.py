@@ -29,6 +29,12 @@ with tempfile.TemporaryDirectory() as name:
     # The printed ratio divides the printed times, which have four digits.
     assert abs(second[3] - second[0] / first[0]) < 0.002 * second[3], (first, second)
     assert bench("--only", "V = 256, token", "--program", "/bin/false").returncode != 0
-    for words, error in ((["--only", "nothing"], "no row contains 'nothing'"), (["--repetitions", "0"], "expected 1 or more")):
+    own = bench("--rule", '{"kind": "lenient", "lenience": 0.5}', "--only", "V = 256", "--repetitions", 1, "--program", speclab)
+    assert own.returncode == 0, own.stderr
+    assert [line.split(": ")[-1].split()[0] for line in own.stdout.splitlines()[1:]] == ["fast", "plain"], own.stdout
+    for words, error in ((["--only", "nothing"], "no row contains 'nothing'"), (["--repetitions", "0"], "expected 1 or more"),
+                         (["--rule", "{nothing"], "neither a name nor JSON"),
+                         (["--rule", "nothing", "--only", "V = 256", "--program", speclab], 'unknown rule "nothing"'),
+                         (["--rule", "gbv", "--only", "V = 256", "--program", speclab], "/engine")):
         refused = bench(*words)
         assert refused.returncode != 0 and error in refused.stderr, refused.stderr

@@ -69,7 +69,6 @@ std::string example_of(const std::string& name) {
 #define SPECLAB_DECLARE_RULE(name) RuleKind name##_rule();
 SPECLAB_RULES(SPECLAB_DECLARE_RULE)
 std::vector<RuleKind> rule_faults();
-std::vector<RuleKind> engine_faults();
 
 Family<RuleKind>& rule_family() {
 #define SPECLAB_ADD_RULE(name) add(name##_rule());
@@ -81,9 +80,7 @@ Family<RuleKind>& rule_family() {
       all.add(std::move(kind));
     };
     SPECLAB_RULES(SPECLAB_ADD_RULE)
-    for (const auto& faults : {rule_faults(), engine_faults()}) {
-      for (const RuleKind& fault : faults) add(fault);
-    }
+    for (const RuleKind& fault : rule_faults()) add(fault);
   });
   return family;
 }

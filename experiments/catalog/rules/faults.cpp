@@ -1,10 +1,11 @@
-// The planted faults of core/rules/faults and core/rules/step_faults, in the order of `speclab list`.
+// The planted faults of core/rules, in the order of `speclab list`.
 #include "core/rules/faults.hpp"
 
 #include <fmt/format.h>
 
 #include <tuple>
 
+#include "core/rules/engine_faults.hpp"
 #include "core/rules/step_faults.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
 
@@ -71,6 +72,20 @@ std::vector<RuleKind> rule_faults() {
         fmt::format("fault-{}", name), fmt::format("Planted fault: {}.", does), ExpectedLossless::never, {},
         [step = wrong](const NoParameters&, const auto&...) { return StepFault{step}; })));
   }
+  faults.insert(
+      faults.end(),
+      {planted_fault<ReusedGumbelFault>(
+           "fault-reused-gumbel",
+           "Planted fault: draws the correction with the Gumbel noise that drew the rejected token."),
+       planted_fault<UnfilteredDraftFault>(
+           "fault-unfiltered-draft",
+           "Planted fault: drafts from the two likeliest tokens, and verifies against the whole row."),
+       planted_fault<GreedyMissesFault>(
+           "fault-greedy-misses",
+           "Planted fault: half of the rounds accept as at temperature 0, and correct from the target."),
+       planted_fault<AnticipatingFault>(
+           "fault-anticipating",
+           "Planted fault: verifies a token or drops it by the draft's probability of that very token.")});
   return faults;
 }
 

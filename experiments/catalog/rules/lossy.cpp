@@ -37,15 +37,12 @@ RuleKind lenient_rule() {
       {"target", Residual::target}};
   RuleKind kind = rule_kind<LenienceRule>(
       "lenient", "A.5 at temperature > 0: accept with min(1, p/(l q)). Lossy for l < 1.",
-      ExpectedLossless::never,
+      // At l = 1 two of the residuals make the rule equal to token verification.
+      [](const LenienceRule& rule) { return rule.lenience == 1 && rule.residual != Residual::target; },
       {field("lenience", &LenienceRule::lenience, number_above(0, 1), "l in (0, 1]."),
        field("residual", &LenienceRule::residual, choice<Residual>(residuals),
              "Which reading of the paper's residual.")});
-  // At l = 1 two of the residuals make the rule equal to token verification.
-  kind.lossless_by_parameters = [](const SelectedKind& selected) {
-    const auto& rule = selected.as<LenienceRule>();
-    return rule.lenience == 1 && rule.residual != Residual::target;
-  };
+  kind.expected_lossless = ExpectedLossless::never;
   kind.surveyed.clear();
   for (const auto& [name, residual] : residuals)
     kind.surveyed.push_back(surveyed_rule("lenient l=0.5 " + std::string(name), LenienceRule(0.5, residual)));
@@ -103,29 +100,20 @@ RuleKind deferral_rule() {
 }
 
 RuleKind ensemble_rule() {
-  RuleKind kind = rule_kind<EnsembleRule>(
+  return rule_kind<EnsembleRule>(
       "ensemble",
       "Token verification against w p + (1 - w) q (DIVERSED with a fixed weight). Lossy for w < 1.",
-      ExpectedLossless::never,
+      [](const EnsembleRule& rule) { return rule.weight == 1; },
       {field("weight", &EnsembleRule::weight, number(0, 1), "w, the target's weight.")});
-  kind.lossless_by_parameters = [](const SelectedKind& selected) {
-    return selected.as<EnsembleRule>().weight == 1;
-  };
-  return kind;
 }
 
 RuleKind tolerant_rule() {
-  RuleKind kind = rule_kind<TolerantRule>(
+  return rule_kind<TolerantRule>(
       "tolerant", "Accept with min(1, p/q + epsilon + beta (1 - max p)). Lossy where an addend is above 0.",
-      ExpectedLossless::never,
+      [](const TolerantRule& rule) { return rule.epsilon == 0 && rule.beta == 0; },
       {field("epsilon", &TolerantRule::epsilon, number(0, 1), "Fixed addend."),
        field("beta", &TolerantRule::beta, number(0, 1),
              "Addend in proportion to the target's uncertainty (EARS).")});
-  kind.lossless_by_parameters = [](const SelectedKind& selected) {
-    const auto& rule = selected.as<TolerantRule>();
-    return rule.epsilon == 0 && rule.beta == 0;
-  };
-  return kind;
 }
 
 RuleKind fuzzy_rule() {

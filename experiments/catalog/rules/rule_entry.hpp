@@ -57,6 +57,18 @@ RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLos
                          [](const Rule& own, const auto&...) { return own; });
 }
 
+/// Returns the entry of such a rule whose parameters decide whether it is lossless: `lossless(rule)`.
+template <class Rule, std::predicate<const Rule&> Lossless>
+RuleKind rule_kind(std::string_view name, std::string_view sentence, Lossless lossless,
+                   std::vector<Field> fields) {
+  const auto by_default = lossless(Rule{}) ? ExpectedLossless::always : ExpectedLossless::never;
+  RuleKind kind = rule_kind<Rule>(name, sentence, by_default, std::move(fields));
+  kind.lossless_by_parameters = [lossless](const SelectedKind& selected) {
+    return lossless(selected.as<Rule>());
+  };
+  return kind;
+}
+
 template <class Rule>
 Field drafted_paths_field() {
   return integer_field<Rule>("drafts", &Rule::paths, 1, 64, "Drafted paths of gamma tokens.");

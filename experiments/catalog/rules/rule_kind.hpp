@@ -59,7 +59,7 @@ struct RuleKind : KindInfo {
   /// to be measured. Their result may depend on the whole pilot.
   std::function<std::shared_ptr<const void>(const SelectedKind& selected, const RulePilot& pilot)> measure =
       nullptr;
-  /// Replaces `expected_lossless` where parameters decide (lenient at l = 1 is token verification).
+  /// Replaces `expected_lossless` for given parameters (lenient at l = 1 is token verification).
   std::function<bool(const SelectedKind& selected)> lossless_by_parameters = nullptr;
   /// Parameters that `prove --all` examines; none for planted faults.
   std::vector<SurveyedRule> surveyed = {};

@@ -30,15 +30,11 @@ ModelLogs read_sglang_metrics(const LogSource& source) {
   ModelLogs logs;
   for (const auto& [model, counters] : models) {
     if (counters.rounds == 0) continue;
-    if (counters.emitted < counters.rounds) {
-      throw UsageError("{}: sglang:generation_tokens is {}, less than the {} verifications", source.name(),
-                       counters.emitted, counters.rounds);
-    }
     const std::uint64_t gamma =
         counters.steps ? *counters.steps
                        : drafted_option(source, "without sglang:spec_num_steps the page does not say");
     logs[model].add_sums(source.name(), counters.rounds, counters.rounds * gamma,
-                         counters.emitted - counters.rounds);
+                         accepted_of(source.name(), counters.emitted, counters.rounds));
   }
   return logs;
 }

@@ -4,6 +4,7 @@
 #include <speclab/analysis/exact/enumeration_program.hpp>
 #include <speclab/analysis/exact/losslessness.hpp>
 #include <speclab/analysis/exact/rational.hpp>
+#include <speclab/core/distribution/number.hpp>
 #include <speclab/core/rules/by_position.hpp>
 #include <speclab/sim/decode.hpp>
 #include <speclab/sim/models/model.hpp>
