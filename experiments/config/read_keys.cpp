@@ -71,11 +71,8 @@ Json read_part(const Experiment& experiment, Json config, bool models) {
 void require_read_keys(const Config& config, const Json& input) {
   const Experiment& experiment = *config.experiment;
   const bool models = has_models(config);
-  const auto require = [&](const std::string& key, const std::string& where) {
-    require_read(experiment, key, models, where);
-  };
-  const auto require_path = [&](const std::string& path, const std::string& where) {
-    require(path.substr(path.starts_with('/') ? 1 : 0), where);
+  const auto require = [&](const std::string& path, const std::string& where) {
+    require_read(experiment, path.substr(path.starts_with('/') ? 1 : 0), models, where);
   };
   for (const auto& [key, value] : input.items()) {
     require(key, "/" + key);
@@ -84,11 +81,11 @@ void require_read_keys(const Config& config, const Json& input) {
       require(key + "/" + part, fmt::format("/{}/{}", key, part));
   }
   if (config.sweep) {
-    for (const auto& [path, axis] : *config.sweep) require_path(path, "/sweep/" + path);
+    for (const auto& [path, axis] : *config.sweep) require(path, "/sweep/" + path);
   }
   for (std::size_t i = 0; config.cases && i < config.cases->size(); ++i) {
     const CaseConfig& one = (*config.cases)[i];
-    for (const auto& [path, value] : one.set) require_path(path, fmt::format("/cases/{}/set", i));
+    for (const auto& [path, value] : one.set) require(path, fmt::format("/cases/{}/set", i));
     if (!one.measured.empty() && !reads_key(experiment, "measured_note"))
       throw ConfigError(fmt::format("/cases/{}/measured", i), "{} does not show them; leave them out",
                         experiment.name);

@@ -153,10 +153,11 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
     return model;
   }
   // Heads and MTP modules have other costs than a model.
-  if (draft_runs(pair.method) == DraftRuns::a_round || pair.method == DraftMethod::mtp) {
+  if (pair.method != DraftMethod::draft) {
     throw ConfigError(path + "/method", "{}: {} is a model of its own; {}", word_of(pair.method), model.name,
                       pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
-                                                      : "give the config.json of the head");
+                      : pair.method == DraftMethod::ngram ? "the text drafts: leave the draft out"
+                                                          : "give the config.json of the head");
   }
   return model;
 }
@@ -189,6 +190,7 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
       costs.layer_overhead_us,
       costs.devices > 1 ? fmt::format(", {:g} µs an all-reduce", costs.reduce_latency_us) : "");
   bool experts = target.experts > 1 || target.published_active > 0;
+  bool states = state_bytes(machine, target, 0) > 0;
   const bool own = costs.draft.empty() && !costs.c && pair.method == DraftMethod::mtp;
   if (!costs.draft.empty() || own) {
     Machine of_draft = machine;
@@ -197,6 +199,7 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
     draft.routing_exponent = target.routing_exponent;
     of_draft.precision = stored_as(draft, costs, path);
     experts = experts || draft.experts > 1;
+    states = states || state_bytes(of_draft, draft, 0) > 0;
     pair.costs.draft = RooflineCost{of_draft, draft};
   }
   if (costs.draft_devices && !std::holds_alternative<RooflineCost>(pair.costs.draft))
@@ -204,6 +207,8 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
                       "no draft model is given that could run on them; leave it out");
   if (costs.routing_exponent && !experts)
     throw ConfigError(path + "/routing_exponent", "{} has no experts", target.name);
+  if (costs.recurrent_states && !states)
+    throw ConfigError(path + "/recurrent_states", "{} has no linear attention; leave it out", target.name);
 }
 
 std::vector<Field> all_fields() {
@@ -244,16 +249,7 @@ std::vector<Field> all_fields() {
             "n tokens of a sequence use as many experts as n^exponent independent ones (default 0.79)."),
       field("target_times", &C::target_times, input_file(),
             "File of measured times of the target: CSV tokens,batch,ms."),
-      field("method", &C::method,
-            choice<DraftMethod>({{"draft", DraftMethod::draft},
-                                 {"ngram", DraftMethod::ngram},
-                                 {"eagle", DraftMethod::eagle},
-                                 {"eagle3", DraftMethod::eagle3},
-                                 {"mtp", DraftMethod::mtp},
-                                 {"medusa", DraftMethod::medusa},
-                                 {"dflash", DraftMethod::dflash},
-                                 {"dspark", DraftMethod::dspark},
-                                 {"domino", DraftMethod::domino}}),
+      field("method", &C::method, choice<DraftMethod>(draft_methods),
             "Drafting method: draft, ngram, eagle, eagle3, mtp, medusa, dflash, dspark or domino.")};
 }
 

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,10 +22,6 @@ namespace speclab {
 extern const std::string_view server_settings_json;
 
 namespace {
-
-/// Indexed by DraftMethod.
-constexpr std::array method_words{"draft",  "ngram",  "eagle",  "eagle3", "mtp",
-                                  "medusa", "dflash", "dspark", "domino"};
 
 using Texts = std::map<std::string, std::string>;
 
@@ -192,7 +187,9 @@ DraftRuns draft_runs(DraftMethod method) {
   return method >= DraftMethod::medusa ? DraftRuns::a_round : DraftRuns::a_token;
 }
 
-std::string word_of(DraftMethod method) { return method_words[static_cast<std::size_t>(method)]; }
+std::string word_of(DraftMethod method) {
+  return std::string(draft_methods[static_cast<std::size_t>(method)].first);
+}
 
 ServedPlan served_plan(const PlannedPair& pair, int gamma) {
   ServedPlan plan;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "serving/advisor/plan_result.hpp"
@@ -13,6 +15,11 @@ namespace speclab {
 /// The kind of draft: a separate model; n-grams copied from the text; an EAGLE head of either kind; the
 /// target's own multi-token-prediction modules; Medusa heads; a block of DFlash, DSpark or Domino.
 enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash, dspark, domino };
+/// Their names, in the same order.
+inline constexpr std::pair<std::string_view, DraftMethod> draft_methods[]{
+    {"draft", DraftMethod::draft},   {"ngram", DraftMethod::ngram},   {"eagle", DraftMethod::eagle},
+    {"eagle3", DraftMethod::eagle3}, {"mtp", DraftMethod::mtp},       {"medusa", DraftMethod::medusa},
+    {"dflash", DraftMethod::dflash}, {"dspark", DraftMethod::dspark}, {"domino", DraftMethod::domino}};
 
 /// Returns whether one run drafts all tokens of a round.
 DraftRuns draft_runs(DraftMethod method);

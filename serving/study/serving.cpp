@@ -134,16 +134,18 @@ void check_measured(const ServingSection& section) {
   }
 }
 
-/// Throws ConfigError if gamma is set for a cell that does not read it: its policy chooses the drafted
-/// tokens, and its acceptance holds for any gamma.
+/// Throws ConfigError if gamma is given and neither policy nor acceptance of this cell read it. If the cell
+/// sets one of them, gamma may be for other cells.
 void check_gamma(const CellSpec& cell) {
   const auto& section = cell.config.section<ServingSection>();
   const StepPolicyKind& policy = section.policy.entry();
   if (!policy.max_drafted || section.acceptance.entry().of_one_gamma) return;
-  const Json* input = cell.config.input.get();
-  const bool alone = input != nullptr && !input->contains("cases") && !input->contains("sweep");
-  const auto is_gamma = [](const auto& set) { return set.first == "/gamma"; };
-  if (std::ranges::any_of(cell.set, is_gamma) || (alone && input->contains("gamma")))
+  const auto sets = [&](const char* path) {
+    return std::ranges::any_of(cell.set, [&](const auto& one) { return one.first.starts_with(path); });
+  };
+  const Json* input = cell.config.input.get();  // null for cells that set something
+  const bool given = input != nullptr ? input->contains("gamma") : cell.config.gamma != Config().gamma;
+  if (sets("/gamma") || (given && !sets("/serving/policy") && !sets("/serving/acceptance")))
     throw ConfigError("/gamma", "the policy \"{}\" chooses the drafted tokens; leave it out", policy.name);
 }
 

@@ -111,7 +111,13 @@ TEST_CASE("costs that contradict themselves are refused at their key") {
   CHECK(with({{"dtype", "fp9"}}).starts_with("/cost/dtype: unknown \"fp9\""));
   CHECK(with({{"routing_exponent", 0.79}}) == "/cost/routing_exponent: llama-3.1-8b has no experts");
   CHECK(with({{"method", "mtp"}}).starts_with("/cost/method: mtp: the target llama-3.1-8b has no modules"));
-  CHECK(with({{"draft", "llama-3.2-1b"}, {"method", "dflash"}}).starts_with("/cost/method: dflash: "));
+  for (const std::string method : {"ngram", "eagle", "eagle3", "medusa", "dflash"})
+    CHECK(
+        with({{"draft", "llama-3.2-1b"}, {"method", method}}).starts_with("/cost/method: " + method + ": "));
+  CHECK(with({{"draft", "llama-3.2-1b"}, {"method", "draft"}}).empty());
+  const Json states{{"recurrent_states", 1}};
+  CHECK(with(states).starts_with("/cost/recurrent_states: llama-3.1-8b has no linear attention"));
+  CHECK(refusal({{"target", "qwen3-next-80b-a3b"}, {"device", "h100-sxm"}, {"recurrent_states", 1}}).empty());
 }
 
 TEST_CASE("weights have the numbers that their checkpoint has, and a contradiction is refused") {

@@ -138,9 +138,10 @@ TEST_CASE("tokens of a sequence that share experts make verification cheaper, an
 
 TEST_CASE("a table by batch and context drafts what its rows say") {
   const auto drafted = [&](const std::string& rows) {
-    return number(served_cell(
-                      served_config(R"({"serving": {"policy": {"kind": "table", "rows": [)" + rows + "]}}}")),
-                  "drafted")
+    return number(
+               served_cell(served_config(
+                   R"({"gamma": null, "serving": {"policy": {"kind": "table", "rows": [)" + rows + "]}}}")),
+               "drafted")
         .simulated->estimate;
   };
   CHECK(drafted(R"({"batch": 8, "gamma": 2})") == 2);
@@ -263,6 +264,23 @@ TEST_CASE("runs that are too short say so, and nothing is printed as not a numbe
   const CellResult burst = served_cell(served_config(
       R"({"serving": {"clients": 256, "requests": 60, "settle": 0, "measured": {"tokens/s": 0}}})"));
   CHECK(number(burst, "tokens/s").simulated->bounded());
+}
+
+TEST_CASE("gamma is refused for cells that do not read it") {
+  const auto refusal = [](const std::string& more) {
+    return refused(R"({"serving": {"policy": {"kind": "sglang"}})" + more + "}");
+  };
+  const std::string expected = "/gamma: the policy \"sglang\" chooses the drafted tokens; leave it out";
+  CHECK(refusal("") == expected);
+  CHECK(refusal(R"(, "gamma": 5)") == expected);  // the default, but given
+  CHECK(refusal(R"(, "gamma": null)").empty());
+  CHECK(refusal(R"(, "gamma": null, "sweep": {"/gamma": [1, 2]})").starts_with(expected));
+  CHECK(refusal(R"(, "sweep": {"/serving/clients": [4, 8]})").starts_with(expected));
+  // A mean of accepted tokens is that of one gamma, and the cells of other policies read it.
+  const char* mean =
+      R"({"serving": {"policy": {"kind": "sglang"}, "acceptance": {"kind": "all_or_none", "mean": 1}}})";
+  CHECK(refused(mean) == "");
+  CHECK(refused(R"({"cases": [{"set": {"/serving/policy": {"kind": "sglang"}}}, {"set": {}}]})").empty());
 }
 
 TEST_CASE("what cannot be served is refused, with its path") {
