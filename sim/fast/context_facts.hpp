@@ -20,8 +20,8 @@
 namespace speclab {
 
 /// The primary template, for rules that need no facts. `of_nodes` returns the facts for a verification:
-/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts, and of
-/// the tokens that the contexts of NgramRows list, which is empty for other rows.
+/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts and, of
+/// NgramRows alone, the number of tokens that they list.
 template <class Rule>
 class ContextFacts {
  public:

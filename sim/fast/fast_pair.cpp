@@ -109,14 +109,11 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
 
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
   const auto rounds = static_cast<double>(simulation.total());
-  if (target.table() != nullptr) {
-    // Preparing a context's rows costs about as much as eight rounds of sim/decode.hpp, each of which reads
-    // several rows.
-    const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
-    return rounds >= 8 * static_cast<double>(contexts);
-  }
-  // A context with its followers costs about as much as reading 1024 probabilities.
-  return rounds * target.vocab() >= 1024 * (rows_size(target, draft).contexts - 1);
+  const double contexts = row_contexts(target, draft);
+  // Preparing a context's stored rows costs about as much as eight rounds of sim/decode.hpp, each of which
+  // reads several rows; a context of n-grams with its followers about as much as reading 1024 probabilities.
+  if (target.table() != nullptr) return rounds >= 8 * contexts;
+  return rounds * target.vocab() >= 1024 * (contexts - 1);
 }
 
 std::shared_ptr<SharedRows> make_shared_rows() { return std::make_shared<SharedRows>(); }

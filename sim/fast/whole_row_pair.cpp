@@ -106,27 +106,29 @@ PairKind pair_kind(const Model& target, const Model& draft) {
   return PairKind::other;
 }
 
-RowsSize rows_size(const Model& target, const Model& draft) {
+double row_contexts(const Model& target, const Model& draft) {
   const PairKind kind = pair_kind(target, draft);
-  if (kind == PairKind::tables) {
-    const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
-    return {TableRows::bytes_for(*target.table(), *draft.table()), static_cast<double>(contexts)};
-  }
+  if (kind == PairKind::tables)
+    return static_cast<double>(std::max(target.table()->contexts(), draft.table()->contexts()));
   const bool truncated = kind == PairKind::truncated_ngrams;
-  const NgramModel& p = truncated ? *TruncatedRows::ngram_of(target) : *target.ngram();
-  const NgramModel& q = truncated ? *TruncatedRows::ngram_of(draft) : *draft.ngram();
-  const double contexts = NgramRows::contexts_for(p, q);
-  if (truncated) return {TruncatedRows::bytes_for(*target.sampled(), *draft.sampled()), contexts};
-  return {NgramRows::bytes_for(p, q), contexts, NgramRows::followers_for(p, q)};
+  return NgramRows::contexts_for(truncated ? *TruncatedRows::ngram_of(target) : *target.ngram(),
+                                 truncated ? *TruncatedRows::ngram_of(draft) : *draft.ngram());
 }
 
 bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
-  const RowsSize rows = rows_size(target, draft);
+  const PairKind kind = pair_kind(target, draft);
+  const double contexts = row_contexts(target, draft);
+  std::optional<double> followers;
+  if (kind == PairKind::ngrams) followers = NgramRows::followers_for(*target.ngram(), *draft.ngram());
+  const double rows = kind == PairKind::tables ? TableRows::bytes_for(*target.table(), *draft.table())
+                      : kind == PairKind::ngrams
+                          ? NgramRows::bytes_for(*target.ngram(), *draft.ngram())
+                          : TruncatedRows::bytes_for(*target.sampled(), *draft.sampled());
   return std::visit(
       [&]<class Rule>(const Rule& held) {
-        return rows.bytes + ContextFacts<Rule>::bytes_for(held, rows.contexts, rows.followers);
+        return rows + ContextFacts<Rule>::bytes_for(held, contexts, followers);
       },
       whole_row_rule(rule).value());
 }

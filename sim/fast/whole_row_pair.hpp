@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "sim/any_rule.hpp"
 #include "sim/fast/fast_decoder.hpp"
@@ -18,13 +17,8 @@ class SharedRows;
 enum class PairKind : std::uint8_t { tables, ngrams, truncated_ngrams, other };
 PairKind pair_kind(const Model& target, const Model& draft);
 
-/// Upper bounds on the size of a pair's rows. Only those of n-grams list followers, tokens after a context.
-struct RowsSize {
-  double bytes;
-  double contexts;
-  std::optional<double> followers = std::nullopt;
-};
-RowsSize rows_size(const Model& target, const Model& draft);
+/// Returns an upper bound on the number of contexts of a pair that the fast engine knows.
+double row_contexts(const Model& target, const Model& draft);
 
 /// Returns whether the rule is a WholeRowRule.
 bool reads_whole_rows(const AnyRule& rule);

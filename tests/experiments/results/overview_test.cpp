@@ -1,3 +1,4 @@
+#include "experiments/results/result_section.hpp"
 
 #include <doctest/doctest.h>
 
@@ -5,7 +6,6 @@
 #include <string>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/results/result_section.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;
