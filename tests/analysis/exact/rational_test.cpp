@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-namespace speclab {
+using namespace speclab;
+
 namespace {
 
 using Witness = boost::multiprecision::cpp_rational;
@@ -83,4 +84,3 @@ TEST_CASE("rationals: values survive copies, moves and large numbers") {
 }
 
 }  // namespace
-}  // namespace speclab

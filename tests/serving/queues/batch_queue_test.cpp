@@ -10,7 +10,8 @@
 #include "serving/server/serving.hpp"
 #include "tests/bounds.hpp"
 
-namespace speclab {
+using namespace speclab;
+
 namespace {
 
 BatchQueue small_queue(double per_second) {
@@ -139,4 +140,3 @@ TEST_CASE("a batch of one that is never full is M/G/1") {
 }
 
 }  // namespace
-}  // namespace speclab

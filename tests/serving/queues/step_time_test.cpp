@@ -10,7 +10,8 @@
 #include "serving/queues/run_numbers.hpp"
 #include "tests/bounds.hpp"
 
-namespace speclab {
+using namespace speclab;
+
 namespace {
 
 TEST_CASE("a draft of sparse caches reads at most its budget, and of a large one all of them") {
@@ -169,4 +170,3 @@ TEST_CASE("a curve of tokens is a line between its points, and goes on as it end
 }
 
 }  // namespace
-}  // namespace speclab

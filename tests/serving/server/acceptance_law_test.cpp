@@ -7,7 +7,8 @@
 
 #include "tests/bounds.hpp"
 
-namespace speclab {
+using namespace speclab;
+
 namespace {
 
 struct Rounds {
@@ -78,4 +79,3 @@ TEST_CASE("along a text of easy and hard stretches the first token's rate falls 
 }
 
 }  // namespace
-}  // namespace speclab

@@ -12,7 +12,8 @@
 
 #include "tests/bounds.hpp"
 
-namespace speclab {
+using namespace speclab;
+
 namespace {
 
 StepTime every_step(double ms) {
@@ -310,4 +311,3 @@ TEST_CASE("goodput finds the gamma of its own formula, and the clairvoyant is fa
 }
 
 }  // namespace
-}  // namespace speclab

@@ -13,7 +13,8 @@
 #include "serving/server/serving.hpp"
 #include "tests/bounds.hpp"
 
-namespace speclab {
+using namespace speclab;
+
 namespace {
 
 constexpr std::uint32_t block = 5;
@@ -260,4 +261,3 @@ TEST_CASE("the confidences of an exact pair give the speed that its rounds have 
 }
 
 }  // namespace
-}  // namespace speclab
