@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t fewest_above = 25;
 constexpr std::size_t max_above = 100;
 /// Tolerance, in nats, for entropies of rows in half precision.
-constexpr double rounding = 1e-3;
+constexpr double surprise_rounding = 1e-3;
 /// The estimated exponent of q/p's tail is lowered by this many of its standard errors.
 constexpr double tail_errors = 2.5;
 
@@ -125,7 +125,7 @@ TextFit text_fit(const Recording& recording, bool cut) {
       surprise[i] = -recording.target[i] - recording.entropy[i];
     }
     fit.surprise = plain_mean(units, surprise, 1 - fit_level);
-    const bool zero = fit.surprise->holds(0) || std::abs(fit.surprise->estimate) < rounding;
+    const bool zero = fit.surprise->holds(0) || std::abs(fit.surprise->estimate) < surprise_rounding;
     fit.entropy = judged(*fit.surprise, !zero);
   }
   return fit;

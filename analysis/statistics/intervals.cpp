@@ -113,7 +113,7 @@ Support mean_bounds(const Values& values, const Support& support, double trials,
 }
 
 /// Values whose relative difference is at most this are equal.
-constexpr double rounding = 1e-12;
+constexpr double value_rounding = 1e-12;
 
 void count_value(std::map<double, std::uint64_t>& counts, double value, double margin) {
   const auto next = counts.lower_bound(value - margin);
@@ -127,7 +127,7 @@ std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
     if (batches.denominators[i] == 0) continue;
     const double value = batches.numerators[i] / batches.denominators[i];
-    count_value(counts, value, rounding * std::abs(value));
+    count_value(counts, value, value_rounding * std::abs(value));
   }
   return counts;
 }
@@ -183,7 +183,7 @@ bool varies(const BatchRatio& batches) { return varied(value_counts(batches)); }
 bool Interval::bounded() const { return std::isfinite(low) && std::isfinite(high); }
 
 bool Interval::holds(double value) const {
-  const double margin = rounding * std::abs(value);
+  const double margin = value_rounding * std::abs(value);
   return low - margin <= value && value <= high + margin;
 }
 
@@ -251,7 +251,7 @@ std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRa
     if (first.denominators[i] == 0 || second.denominators[i] == 0) continue;
     const double value = first.numerators[i] / first.denominators[i];
     const double partner = second.numerators[i] / second.denominators[i];
-    count_value(differences, value - partner, rounding * (std::abs(value) + std::abs(partner)));
+    count_value(differences, value - partner, value_rounding * (std::abs(value) + std::abs(partner)));
   }
   if (!varied(differences)) return unbounded(one->ratio - other->ratio);
   return mean_interval(one->ratio - other->ratio, errors, confidence);

@@ -44,20 +44,20 @@ double sum(const std::vector<double>& terms) {
 
 /// The distribution of the number of tokens that a level drafts, by number, and the expected time of drafting
 /// them.
-struct Drafting {
+struct LevelDrafting {
   std::vector<double> distribution;
   double time;
 };
 
-Drafting drafting(std::span<const LevelInputs> levels) {
+LevelDrafting drafting(std::span<const LevelInputs> levels) {
   const LevelInputs& here = levels.front();
   const auto gamma = static_cast<std::size_t>(here.gamma);
-  Drafting out{std::vector<double>(gamma + 1), here.gamma * here.c};
+  LevelDrafting out{std::vector<double>(gamma + 1), here.gamma * here.c};
   if (levels.size() == 1) {
     out.distribution[gamma] = 1;
     return out;
   }
-  const Drafting below = drafting(levels.subspan(1));
+  const LevelDrafting below = drafting(levels.subspan(1));
   std::vector<double> round(below.distribution.size() + 1);
   for (std::size_t drafted = 0; drafted < below.distribution.size(); ++drafted) {
     const std::vector<double> given = tokens_distribution(levels[1].alpha, drafted);
@@ -119,7 +119,7 @@ double speedup_bound_capped(double alpha, int most, double c) {
 
 double hierarchical_speedup(std::span<const LevelInputs> levels) {
   assert(!levels.empty());
-  const Drafting drafts = drafting(levels);
+  const LevelDrafting drafts = drafting(levels);
   double tokens = 0;
   for (std::size_t drafted = 0; drafted < drafts.distribution.size(); ++drafted) {
     tokens += drafts.distribution[drafted] * expected_tokens(levels.front().alpha, static_cast<int>(drafted));

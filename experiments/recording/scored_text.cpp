@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-std::string shown(const ScoredToken& token) {
+std::string token_text(const ScoredToken& token) {
   if (token.id < 0) return fmt::format("\"{}\"", token.text);
   return token.text.empty() ? fmt::format("{}", token.id) : fmt::format("{} \"{}\"", token.id, token.text);
 }
@@ -54,7 +54,7 @@ Recording join(const ScoredText& target, const ScoredText& draft) {
             "{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ. Two "
             "columns need the "
             "same tokens: score the target's ids with a draft of its vocabulary",
-            theirs.where, i, shown(q), ours.where, shown(p));
+            theirs.where, i, token_text(q), ours.where, token_text(p));
       }
       recording.target.push_back(target_log(p.log_probability, ours.where, i));
       recording.draft[0].push_back(q.log_probability);

@@ -132,13 +132,13 @@ Error null_error(const VerifyBatch& batch) {
   return std::nullopt;
 }
 
-Error overlap_error(const std::vector<Memory>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i + 1; j < all.size(); ++j) {
-      if (!all[i].written && !all[j].written) continue;
-      if (all[i].begin() < all[j].begin() + all[j].bytes() &&
-          all[j].begin() < all[i].begin() + all[i].bytes()) {
-        return all[i].where() + " overlaps " + all[j].where() +
+Error overlap_error(const std::vector<Memory>& arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    for (std::size_t j = i + 1; j < arrays.size(); ++j) {
+      if (!arrays[i].written && !arrays[j].written) continue;
+      if (arrays[i].begin() < arrays[j].begin() + arrays[j].bytes() &&
+          arrays[j].begin() < arrays[i].begin() + arrays[i].bytes()) {
+        return arrays[i].where() + " overlaps " + arrays[j].where() +
                ": outputs and the workspace need memory of their own";
       }
     }

@@ -2,12 +2,12 @@
 set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::serving speclab::gpu Boost::program_options
   nlohmann_json::nlohmann_json fmt::fmt OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
 
-# speclab_floor(<name> [FOLDERS folder ...] [TOGETHER "folder folder" ...] HEADERS header ...): compiles the folder of that name,
+# speclab_floor(<name> [FOLDERS folder ...] HEADERS header ...): compiles the folder of that name,
 # or those that FOLDERS lists. The headers are parsed once instead of in every file. A floor's own headers are not among them, so
 # that a change to one compiles only the files that include it. The style sheets, scripts and tables of a floor become constants
 # of the program: page.css is speclab::page_css.
 function(speclab_floor name)
-  cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS;TOGETHER" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS" ${ARGN})
   if(NOT arg_FOLDERS)
     set(arg_FOLDERS ${name})
   endif()
@@ -20,9 +20,7 @@ function(speclab_floor name)
   else()
     target_precompile_headers(speclab_${name} PRIVATE ${arg_HEADERS})
   endif()
-  speclab_compile_together(speclab_${name} ${arg_TOGETHER})
-  # config.hpp contains the parts of every experiment, and changes with each of them. Other headers forward-declare Config.
-  speclab_compile_apart(speclab_${name} of_config "experiments/config/config\\.hpp")
+  speclab_compile_together(speclab_${name})
   set(embed ${PROJECT_SOURCE_DIR}/scripts/cmake/embed.cmake)
   foreach(one IN LISTS arg_FOLDERS)
     file(GLOB_RECURSE texts CONFIGURE_DEPENDS ${one}/*.css ${one}/*.js ${one}/*.json)

@@ -3,10 +3,14 @@
 include(CMakePackageConfigHelpers)
 
 add_library(speclab_options INTERFACE)
+# In a unit of several files, a local variable may have a name that another file gives to something of its own.
+set(shadow -Wshadow)
+if(SPECLAB_TOGETHER)
+  set(shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
+endif()
 # -ffp-contract=off: fused multiply-adds would give other bits on machines that have them.
 target_compile_options(speclab_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion
-  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SPECLAB_SHADOWS>>>:-Wshadow> -Werror -ffp-contract=off>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion ${shadow} -Werror -ffp-contract=off>)
 # GCC 12 sees overlapping copies and overflows in assignments of short std::strings where there are none (GCC bug 105651).
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
@@ -15,10 +19,6 @@ target_compile_options(speclab_options INTERFACE
 # from 128 MB on, and seldom finds any; not doing so saves 7% of its time for 10% more memory.
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=500000>)
-if(SPECLAB_TOGETHER)
-  # clang warns about a local name that also stands in the anonymous namespace of a file compiled before in the same unit.
-  target_compile_options(speclab_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
-endif()
 if(SPECLAB_SANITIZE)
   # g++ 12 sees uninitialised values in its own <regex> when sanitizers change the inlining.
   target_compile_options(speclab_options INTERFACE
@@ -27,62 +27,24 @@ if(SPECLAB_SANITIZE)
   target_link_options(speclab_options INTERFACE -fsanitize=${SPECLAB_SANITIZE})
 endif()
 
-# Compiles the files of a folder together, up to eighteen at a time, which halves the processor time: shared code is read and
-# instantiated once. Names in anonymous namespaces must differ within a folder. Files with their own options are compiled alone.
-# Each further argument names folders with few files, "beam exact", which are compiled together like one folder.
+# Compiles the files of a target together, up to fifty at a time, in less than half the processor time: shared code is read and instantiated
+# once. Names in anonymous namespaces must differ within a target. Files with their own options are compiled alone.
 function(speclab_compile_together target)
-  if(NOT SPECLAB_TOGETHER)
-    return()
+  if(SPECLAB_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 50)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "\\.cpp$")
-  list(SORT sources)
-  foreach(source IN LISTS sources)
-    cmake_path(GET source PARENT_PATH folder)
-    cmake_path(GET folder FILENAME name)
-    set(most 18)
-    foreach(one IN LISTS ARGN)
-      string(REPLACE " " ";" folders ${one})
-      if(name IN_LIST folders)
-        string(REPLACE " " "_" name ${one})
-        set(folder ${name})
-        set(most 100)
-      endif()
-    endforeach()
-    string(MAKE_C_IDENTIFIER "count ${folder}" count)
-    math(EXPR group "0${${count}} / ${most}")
-    math(EXPR ${count} "0${${count}} + 1")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
-  endforeach()
 endfunction()
 
-# Compiles those sources of a target together that include a header, given as a regular expression such as
-# "experiments/config/config\.hpp", without any others. A change of the header then compiles no file that does not include it.
-function(speclab_compile_apart target group header)
-  if(NOT SPECLAB_TOGETHER)
-    return()
-  endif()
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "\\.cpp$")
-  foreach(source IN LISTS sources)
-    file(STRINGS ${source} includes REGEX "^#include \"${header}\"" LIMIT_COUNT 1)
-    if(includes)
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
-    endif()
-  endforeach()
-endfunction()
-
-# speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [INSTALL folder ...] [NO_INSTALL]): makes a static
+# speclab_folder(<name> [SOURCES ...] [LINK ...] [INSTALL folder ...] [NO_INSTALL]): makes a static
 # library, or without sources a target with headers only. It installs the headers of the whole folder, or of the folders that
 # INSTALL names.
 function(speclab_folder name)
-  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK;TOGETHER;INSTALL" ${ARGN})
+  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK;INSTALL" ${ARGN})
   if(arg_SOURCES)
     add_library(speclab_${name} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(speclab_${name} PRIVATE $<BUILD_INTERFACE:speclab_options>)
-    speclab_compile_together(speclab_${name} ${arg_TOGETHER})
+    speclab_compile_together(speclab_${name})
   else()
     add_library(speclab_${name} INTERFACE)
     set(scope INTERFACE)

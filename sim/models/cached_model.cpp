@@ -8,15 +8,15 @@ namespace speclab {
 
 namespace {
 
-struct Occurrence {
+struct PastOccurrence {
   Token follower;
   std::size_t match;
 };
 
 /// Returns earlier places where `text` reads as it does at its end, and the length of each match, at most
 /// `longest`.
-std::vector<Occurrence> occurrences(std::span<const Token> text, std::size_t longest) {
-  std::vector<Occurrence> found;
+std::vector<PastOccurrence> occurrences(std::span<const Token> text, std::size_t longest) {
+  std::vector<PastOccurrence> found;
   const auto last = text.end() - 1;
   for (auto at = std::find(text.begin(), last, *last); at != last; at = std::find(at + 1, last, *last)) {
     const auto end = static_cast<std::size_t>(at - text.begin()) + 1;
@@ -49,11 +49,11 @@ Row CachedModel::next(std::span<const Token> context, std::vector<double>& scrat
   if (context.empty()) return base;
   const std::span<const Token> text =
       context.last(std::min(context.size(), static_cast<std::size_t>(options_.window)));
-  const std::vector<Occurrence> found = occurrences(text, static_cast<std::size_t>(options_.max_match));
+  const std::vector<PastOccurrence> found = occurrences(text, static_cast<std::size_t>(options_.max_match));
 
   // count[n] is C_n.
   std::vector<double> count(1);
-  for (const Occurrence& occurrence : found) {
+  for (const PastOccurrence& occurrence : found) {
     if (occurrence.match >= count.size()) count.resize(occurrence.match + 1);
     ++count[occurrence.match];
   }
@@ -76,7 +76,7 @@ Row CachedModel::next(std::span<const Token> context, std::vector<double>& scrat
   if (base.probabilities != scratch.data()) scratch.resize(static_cast<std::size_t>(base.size));
   double* const row = scratch.data();
   for (Token id = 0; id < base.size; ++id) row[id] = (1 - weight) * base.probabilities[id];
-  for (const Occurrence& occurrence : found) row[occurrence.follower] += worth[occurrence.match];
+  for (const PastOccurrence& occurrence : found) row[occurrence.follower] += worth[occurrence.match];
   const double each = left / static_cast<double>(text.size());
   for (const Token token : text) row[token] += each;
   return {row, base.size};

@@ -12,9 +12,8 @@ file(GLOB race_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_races.cpp)
 add_library(told_tests OBJECT ${told} ${race_tests})
 target_link_libraries(told_tests PRIVATE speclab_options speclab::core doctest::doctest)
 # Compiling takes longer than running; the program shares no code with others.
-target_compile_options(told_tests PRIVATE -fsanitize=thread -Og)
-# A name in one file may be that of another file.
-set_target_properties(told_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30 SPECLAB_SHADOWS ON)
+target_compile_options(told_tests PRIVATE -fsanitize=thread -Og -Wno-shadow)
+set_target_properties(told_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
 add_executable(race_tests kernels/races/told_accesses.cpp ${PROJECT_SOURCE_DIR}/kernels/simt/emulator.cpp
   kernels/races/race_detector.cpp $<TARGET_OBJECTS:told_tests> $<TARGET_OBJECTS:speclab_test_main>)
 target_link_libraries(race_tests PRIVATE speclab_options speclab::core Boost::context)
