@@ -52,10 +52,11 @@ class TreeLogits : public LogitBatch {
   }
 
   /// Counts the requests that differ from the reference although no uniform was this close to an edge.
-  int different_from(const std::vector<TreeReferenceVerdict>& expected, double band, int* within = nullptr) {
+  int different_from(const std::vector<TreeReferenceVerdict>& expected, double least_margin,
+                     int* within = nullptr) {
     int different = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      if (expected[i].margin < band) {
+      if (expected[i].margin < least_margin) {
         if (within != nullptr) ++*within;
       } else if (path_of(i) != expected[i].path || next[i] != expected[i].next ||
                  (flags[i] & ~std::uint32_t{flag_zero_residual}) != expected[i].flags) {
