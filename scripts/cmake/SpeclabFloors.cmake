@@ -4,7 +4,7 @@ set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis specl
 
 # speclab_floor(<name> [FOLDERS folder ...] HEADERS header ...): compiles the folder of that name,
 # or those that FOLDERS lists. The headers are parsed once instead of in every file. A floor's own headers are not among them, so
-# that a change to one compiles only the files that include it. The style sheets, scripts and tables of a floor become constants
+# that a change to one compiles only what includes it. The style sheets, scripts and tables of a floor become constants
 # of the program: page.css is speclab::page_css.
 function(speclab_floor name)
   cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS" ${ARGN})
