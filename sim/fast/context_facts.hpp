@@ -20,8 +20,8 @@
 namespace speclab {
 
 /// The primary template, for rules that need no facts. `of_nodes` returns the facts for a verification:
-/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts and, of
-/// NgramRows alone, the number of tokens that they list.
+/// `after(node)` is the context after a drafted node. `bytes_for` takes the number of contexts, and
+/// for NgramRows also the number of tokens that these list.
 template <class Rule>
 class ContextFacts {
  public:

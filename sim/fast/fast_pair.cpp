@@ -110,9 +110,9 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
   const auto rounds = static_cast<double>(simulation.total());
   const double contexts = row_contexts(target, draft);
-  // Preparing a context's stored rows costs about as much as eight rounds of sim/decode.hpp, each of which
-  // reads several rows; a context of n-grams with its followers about as much as reading 1024 probabilities.
+  // Preparing the stored rows of a context costs about as much as eight rounds of sim/decode.hpp.
   if (target.table() != nullptr) return rounds >= 8 * contexts;
+  // Preparing a context of n-grams with its followers costs about as much as reading 1024 probabilities.
   return rounds * target.vocab() >= 1024 * (contexts - 1);
 }
 

@@ -29,11 +29,8 @@ double NgramRows::contexts_for(const NgramModel& target, const NgramModel& draft
 double NgramRows::followers_for(const NgramModel& target, const NgramModel& draft) {
   double followers = target.vocab();
   for (const NgramModel* model : {&target, &draft}) {
-    for (int length = 1; length < model->order(); ++length) {
-      for (std::size_t at = 0; at < model->contexts(length); ++at) {
-        followers += static_cast<double>(model->known(length, at).tokens.size());
-      }
-    }
+    for (int length = 1; length < model->order(); ++length)
+      followers += static_cast<double>(model->followers(length));
   }
   return followers;
 }

@@ -96,6 +96,18 @@ std::shared_ptr<const PairRows> rows_of(const Model& target, const Model& draft,
   }
 }
 
+/// Returns an upper bound on the bytes of what rows_of returns.
+double row_bytes(const Model& target, const Model& draft) {
+  switch (pair_kind(target, draft)) {
+    case PairKind::tables:
+      return TableRows::bytes_for(*target.table(), *draft.table());
+    case PairKind::truncated_ngrams:
+      return TruncatedRows::bytes_for(*target.sampled(), *draft.sampled());
+    default:
+      return NgramRows::bytes_for(*target.ngram(), *draft.ngram());
+  }
+}
+
 }  // namespace
 
 PairKind pair_kind(const Model& target, const Model& draft) {
@@ -118,17 +130,13 @@ double row_contexts(const Model& target, const Model& draft) {
 bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
-  const PairKind kind = pair_kind(target, draft);
   const double contexts = row_contexts(target, draft);
   std::optional<double> followers;
-  if (kind == PairKind::ngrams) followers = NgramRows::followers_for(*target.ngram(), *draft.ngram());
-  const double rows = kind == PairKind::tables ? TableRows::bytes_for(*target.table(), *draft.table())
-                      : kind == PairKind::ngrams
-                          ? NgramRows::bytes_for(*target.ngram(), *draft.ngram())
-                          : TruncatedRows::bytes_for(*target.sampled(), *draft.sampled());
+  if (pair_kind(target, draft) == PairKind::ngrams)
+    followers = NgramRows::followers_for(*target.ngram(), *draft.ngram());
   return std::visit(
       [&]<class Rule>(const Rule& held) {
-        return rows + ContextFacts<Rule>::bytes_for(held, contexts, followers);
+        return row_bytes(target, draft) + ContextFacts<Rule>::bytes_for(held, contexts, followers);
       },
       whole_row_rule(rule).value());
 }

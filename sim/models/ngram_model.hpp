@@ -53,6 +53,8 @@ class NgramModel {
   /// Returns the number of known contexts of `length` tokens, 1 <= length < order: those with followers or a
   /// back-off weight.
   std::size_t contexts(int length) const { return level(length).contexts.size(); }
+  /// Returns the number of followers of all these contexts together.
+  std::size_t followers(int length) const { return level(length).tokens.size(); }
 
   /// Returns the dense row: one pass over the vocabulary, then the listed followers. Without any known
   /// context these are the stored unigrams themselves.

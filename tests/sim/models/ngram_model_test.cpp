@@ -246,6 +246,7 @@ TEST_CASE("memory stays within what is documented a context and an n-gram") {
         for (int length = 1; length < order; ++length) {
           contexts += model.contexts(length);
           ngrams += list.levels[static_cast<std::size_t>(length)].size();
+          CHECK(model.followers(length) == list.levels[static_cast<std::size_t>(length)].size());
         }
         const std::size_t a_context = sums == RowSums::renormalised ? 48 : 40;
         const std::size_t least = 8 * list.levels[0].size() + a_context * contexts + 12 * ngrams;
@@ -259,4 +260,10 @@ TEST_CASE("memory stays within what is documented a context and an n-gram") {
 TEST_CASE("a trained model holds no more than the same one made from its list") {
   const NgramModel trained = train_kneser_ney(random_tokens(6, 3000, 400), 400, 4);
   CHECK(trained.bytes() == NgramModel(trained.listed()).bytes());
+  for (int length = 1; length < trained.order(); ++length) {
+    std::size_t followers = 0;
+    for (std::size_t at = 0; at < trained.contexts(length); ++at)
+      followers += trained.known(length, at).tokens.size();
+    CHECK(trained.followers(length) == followers);
+  }
 }
