@@ -11,6 +11,8 @@ endif()
 # -ffp-contract=off: fused multiply-adds would give other bits on machines that have them.
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion ${shadow} -Werror -ffp-contract=off>)
+# Clang counts changes of sign among conversions, which GCC does not.
+target_compile_options(speclab_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
 # GCC 12 sees overlapping copies and overflows in assignments of short std::strings where there are none (GCC bug 105651).
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)

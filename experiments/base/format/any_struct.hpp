@@ -17,7 +17,7 @@ class AnyStruct {
   AnyStruct() = default;
   AnyStruct(std::nullptr_t) {}
   template <class T>
-  AnyStruct(std::shared_ptr<T> held) : held_(std::move(held)), type_(&typeid(T)) {}
+  AnyStruct(std::shared_ptr<T> value) : held_(std::move(value)), type_(&typeid(T)) {}
   template <class T>
   requires(std::is_class_v<T>&& std::is_aggregate_v<T>) AnyStruct(T value)
       : AnyStruct(std::make_shared<T>(std::move(value))) {}

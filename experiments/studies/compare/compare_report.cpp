@@ -5,7 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
+#include <span>
 #include <utility>
 
 #include "experiments/base/format/named_entry.hpp"
@@ -314,7 +314,7 @@ std::string listed(const std::vector<std::string>& texts, const char* separator,
 std::string fastest_text(const std::vector<Contender>& all) {
   const Contender& best = all.front();
   std::vector<std::string> close;
-  for (const Contender& one : all | std::views::drop(1)) {
+  for (const Contender& one : std::span(all).subspan(1)) {
     if (one.speedup.high < best.speedup.low) continue;  // false where a bound is unknown
     close.insert(one.plain ? close.begin() : close.end(), with_speedup(one));
   }
