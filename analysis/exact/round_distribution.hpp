@@ -16,7 +16,7 @@
 #include "core/round/paths_round.hpp"
 #include "core/round/round.hpp"
 #include "core/round/tree_round.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 #include "core/stop.hpp"
 
 namespace speclab {
@@ -137,7 +137,7 @@ SequenceDistribution<Real> sequence_distribution(const Target& target, const Dra
 
 /// Returns the distribution of the first `length` tokens without speculation, which a lossless rule must
 /// reproduce. `rule` defines their weights (plain_weights of core/round/verify.hpp).
-template <class Real, class Target, class Rule = TokenRule>
+template <class Real, class Target, class Rule = BonusFromTarget>
 SequenceDistribution<Real> plain_distribution(const Target& target, std::span<const Token> context,
                                               std::size_t length, const Rule& rule = {}) {
   std::vector<Real> scratch;

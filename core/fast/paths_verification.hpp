@@ -11,8 +11,8 @@
 
 #include "core/distribution/number.hpp"
 #include "core/fast/drafted_nodes.hpp"
+#include "core/rules/by_position.hpp"
 #include "core/rules/sibling_residual.hpp"
-#include "core/rules/token.hpp"
 
 namespace speclab {
 

@@ -14,6 +14,7 @@
 #include "core/fast/drafted_nodes.hpp"
 #include "core/fast/position_verification.hpp"
 #include "core/rules/scheduled.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "core/random/random_source.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

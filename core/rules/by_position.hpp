@@ -36,6 +36,14 @@ SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale
   }
 }
 
+/// The common base of most rules: when every drafted token was accepted, the bonus comes from the target.
+struct BonusFromTarget {
+  template <class Real>
+  SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
+    return target;
+  }
+};
+
 /// How a rejected token is replaced.
 enum class Correction : std::uint8_t {
   target,    ///< a token of the target

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/round/verify.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/distribution/number.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 // Greedy verification, as serving engines do it at temperature 0.
 #pragma once
 
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

@@ -19,7 +19,7 @@
 
 #include "core/distribution/owned_row.hpp"
 #include "core/fast/fast_ratio_order.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

@@ -12,6 +12,7 @@
 #include "core/distribution/number.hpp"
 #include "core/fast/fast_ratio_order.hpp"
 #include "core/rules/recursive.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

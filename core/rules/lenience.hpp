@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/distribution/number.hpp"
+#include "core/rules/by_position.hpp"
 #include "core/rules/greedy.hpp"
-#include "core/rules/token.hpp"
 
 namespace speclab {
 

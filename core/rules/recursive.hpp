@@ -10,7 +10,7 @@
 #include "core/distribution/owned_row.hpp"
 #include "core/random/random_source.hpp"
 #include "core/round/verify.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

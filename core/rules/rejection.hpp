@@ -2,7 +2,7 @@
 // 2023, appendix A.2), with which the paper compares its own rule.
 #pragma once
 
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

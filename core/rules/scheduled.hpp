@@ -7,6 +7,7 @@
 
 #include "core/distribution/number.hpp"
 #include "core/rules/block.hpp"
+#include "core/rules/token.hpp"
 
 namespace speclab {
 

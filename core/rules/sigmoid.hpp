@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/round/verify.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

@@ -14,14 +14,6 @@
 
 namespace speclab {
 
-/// The common base of most rules: when every drafted token was accepted, the bonus comes from the target.
-struct BonusFromTarget {
-  template <class Real>
-  SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
-    return target;
-  }
-};
-
 /// Accepts with min(1, p/q), else samples norm((p-q)+). Lossless, and no lossless rule for one token accepts
 /// more often (the overlap is the largest probability with which a coupling of p and q can agree).
 struct TokenRule : ByPosition<TokenRule> {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/distribution/number.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

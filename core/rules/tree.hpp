@@ -11,7 +11,7 @@
 #include "core/random/random_source.hpp"
 #include "core/round/tree.hpp"
 #include "core/round/verify.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

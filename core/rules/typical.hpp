@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 

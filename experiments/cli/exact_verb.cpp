@@ -4,7 +4,6 @@
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/machine.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/config/load_config.hpp"
 #include "experiments/results/finding_page.hpp"
 #include "experiments/verify/exact/exact_result.hpp"

@@ -5,7 +5,6 @@
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/command/out_folder.hpp"
 #include "experiments/base/command/verb.hpp"
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/run_and_write.hpp"

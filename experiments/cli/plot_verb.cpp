@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/command/options.hpp"
 #include "experiments/base/command/out_folder.hpp"
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
@@ -17,7 +16,6 @@
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/cli/python_option.hpp"
-#include "experiments/config/experiment.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/run_config.hpp"

@@ -10,7 +10,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/config/read_keys.hpp"
 

@@ -16,11 +16,9 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/version.hpp"
 #include "experiments/config/config_types.hpp"
 #include "experiments/config/shown_config.hpp"
-#include "experiments/config/simulation_config.hpp"
 
 namespace speclab {
 

@@ -11,7 +11,6 @@
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/config/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "kernels/lab/kernel_check.hpp"
-#include "kernels/lab/kernel_result.hpp"
 #include "kernels/verify/batch_part.hpp"
 
 namespace speclab {

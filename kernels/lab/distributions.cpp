@@ -14,6 +14,7 @@
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/sigmoid.hpp"
+#include "core/rules/token.hpp"
 #include "kernels/lab/made_overlap.hpp"
 #include "sim/parallel.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
+#include "core/rules/token.hpp"
 #include "kernels/verify/filters.hpp"
 #include "kernels/verify/margin_random_source.hpp"
 

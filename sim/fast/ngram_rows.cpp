@@ -3,8 +3,7 @@
 #include <array>
 #include <atomic>
 
-#include "core/random/block_random_source.hpp"
-#include "core/round/verify.hpp"
+#include "core/rules/token.hpp"
 #include "sim/models/packed_ngram.hpp"
 #include "sim/quality_sums.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rules/token.hpp"
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/quality_sums.hpp"
 

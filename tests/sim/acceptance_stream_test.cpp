@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/rules/token.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"

@@ -3,7 +3,6 @@
 
 #include "analysis/statistics/quality_estimates.hpp"
 #include "core/stop.hpp"
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/table.hpp"

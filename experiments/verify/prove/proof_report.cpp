@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/text_width.hpp"

@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "experiments/base/format/json_io.hpp"
-#include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/catalog/models/sampling.hpp"

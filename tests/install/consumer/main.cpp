@@ -2,6 +2,7 @@
 // server.
 #include <cstdio>
 #include <speclab/analysis/theory/theorems.hpp>
+#include <speclab/core/rules/token.hpp>
 #include <speclab/serving/server/acceptance_law.hpp>
 #include <speclab/sim/decode.hpp>
 #include <speclab/sim/models/model.hpp>

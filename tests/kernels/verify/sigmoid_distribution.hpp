@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/distribution/divergence.hpp"
-#include "core/rules/token.hpp"
+#include "core/rules/by_position.hpp"
 #include "kernels/verify/reference.hpp"
 
 namespace speclab {

@@ -10,6 +10,7 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "sim/any_rule.hpp"
 #include "tests/analysis/recorded/recorded_chain.hpp"
 #include "tests/bounds.hpp"
 

@@ -9,6 +9,7 @@
 #include "core/round/round.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
+#include "sim/models/model.hpp"
 #include "tests/sim/models/row_error.hpp"
 #include "tests/sim/random_tokens.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "core/distribution/request_law.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "sim/models/model.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
