@@ -42,7 +42,11 @@ RuleConfig rule_of(const Values& values) {
   if (const auto drafts = values.given<int>("drafts")) spec["drafts"] = *drafts;
   if (const auto lenience = values.given<double>("lenience")) spec["lenience"] = *lenience;
   if (const auto residual = values.given("residual")) spec["residual"] = *residual;
-  for (const std::string& assignment : values.texts("param")) apply_assignment(spec, assignment);
+  for (const std::string& assignment : values.texts("param")) {
+    if (const std::string key = assignment.substr(0, assignment.find_first_of("=.")); spec.contains(key))
+      throw UsageError("--param {}: {} is given twice", assignment, key);
+    apply_assignment(spec, assignment);
+  }
   const Typed<RuleConfig> type = kind_of(rule_family());
   return read(type, spec, "--rule");
 }

@@ -126,6 +126,17 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
   return axes;
 }
 
+/// Throws ConfigError if a path that is set later would replace the value at one that is set earlier.
+void refuse_replaced(const std::vector<std::string>& set, const std::string& where) {
+  for (std::size_t later = 0; later < set.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      if (!(set[earlier] + "/").starts_with(set[later] + "/")) continue;
+      throw ConfigError(where, "\"{}\" replaces what \"{}\" has set; leave one of them out", set[later],
+                        set[earlier]);
+    }
+  }
+}
+
 /// The parts of a config that its cells lack.
 constexpr std::array not_of_cells{"cases", "sweep", "figures", "metrics", "about", "source", "measured_note"};
 
@@ -239,10 +250,15 @@ CellGrid::CellGrid(const Config& config, bool split) {
                 .axes = axes_of(config, cases)};
   plan.whole.input = config.input;
   for (std::size_t index = 0; index < plan.cases.size(); ++index) {
+    std::vector<std::string> set;
     for (const auto& [path, value] : plan.cases[index].set) {
       refuse_common_key(path, fmt::format("/cases/{}/set", index));
       plan.places.try_emplace(path, place_of(path));
+      set.push_back(path);
     }
+    refuse_replaced(set, fmt::format("/cases/{}/set", index));
+    for (const GridAxis& axis : plan.axes) set.push_back(axis.path);
+    refuse_replaced(set, "/sweep");
   }
   size_ = plan.cases.size();
   for (const GridAxis& axis : plan.axes) {

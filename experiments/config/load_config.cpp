@@ -82,8 +82,12 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
   return in_file(file, [&] {
     Json document = parse_json(read_text(found_file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
-    if (const auto seed = values.given<std::int64_t>("seed")) document["seed"] = *seed;
     Words assignments = values.texts("set");
+    if (const auto seed = values.given<std::int64_t>("seed")) {
+      document["seed"] = *seed;
+      if (std::ranges::any_of(assignments, [](const auto& one) { return keys_of(one) == "seed"; }))
+        throw UsageError("--seed {}: --set gives a seed, too; leave one of them out", *seed);
+    }
     const Json named = document.value("experiment", Json("decode"));
     const Experiment* const experiment = named.is_string() ? find_experiment(named) : nullptr;
     if (one_of_many && experiment != nullptr)

@@ -244,6 +244,9 @@ Table metric_table(const Result& result, const std::string& id) {
          simulated,
          {judged ? (held ? "yes" : "no") : "", std::nullopt, held || !judged ? "good" : "bad"}});
   }
+  if (const auto& remark = presentation_of(result.shown()).metrics.remark) {
+    if (const std::string text = remark(cell); !text.empty()) table.note += fmt::format(" {}.", text);
+  }
   return table;
 }
 

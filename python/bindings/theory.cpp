@@ -12,7 +12,6 @@
 #include "analysis/statistics/sample_intervals.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "core/distribution/divergence.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/command/print_result.hpp"
 #include "experiments/studies/decode/prediction.hpp"
@@ -52,7 +51,12 @@ void by_row(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const
 template <class Scalar>
 void overlaps(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& out) {
   by_row(target, draft, out, [](const Scalar* p, const Scalar* q, std::int32_t vocab) {
-    return sum_terms<double>(0, vocab, [p, q](std::int32_t i) { return p[i] < q[i] ? p[i] : q[i]; });
+    const auto scale = [vocab](const Scalar* row) {
+      return 1 / sum_terms<double>(0, vocab, [row](std::int32_t i) { return row[i]; });
+    };
+    return sum_terms<double>(0, vocab, [p, q, a = scale(p), b = scale(q)](std::int32_t i) {
+      return std::min(p[i] * a, q[i] * b);
+    });
   });
 }
 

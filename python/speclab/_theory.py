@@ -42,7 +42,7 @@ def alpha(target: ArrayLike, draft: ArrayLike) -> float | npt.NDArray[np.float64
     (Thm 3.5; 1 - total variation).
 
     Args:
-        target, draft: probabilities [..., V], each row summing to 1 within 1e-3.
+        target, draft: probabilities [..., V], each row summing to 1 within 1e-3; it is divided by its sum.
 
     Returns:
         float64 [...]; a float for single rows. Its mean over contexts that the target generates is the alpha of
@@ -74,6 +74,7 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
     """
     p, q, shape = _pair(target, draft, ("target", "draft"), False)
     out = np.empty(len(p))
+    normalised = []
     for name, rows in (("target", p), ("draft", q)):
         if np.isnan(rows).any():
             raise ValueError(f"{name}: holds NaN")
@@ -83,7 +84,8 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
         if not (np.abs(out - 1) <= TOLERANCE).all():
             wrong = float(out[np.argmax(np.abs(out - 1))])
             raise ValueError(f"{name}: the probabilities of a row sum to {wrong:g}, not 1; complete rows are expected")
-    _core.log_overlaps(p, q, out)
+        normalised.append(rows - np.log(out)[:, None].astype(rows.dtype))
+    _core.log_overlaps(*normalised, out)
     return out.reshape(shape) if shape else float(out[0])
 
 

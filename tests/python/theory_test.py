@@ -25,6 +25,15 @@ def test_alpha(shape):
     assert alpha(p, p) == pytest.approx(1)
 
 
+def test_alpha_divides_rows_by_their_sums():
+    p = rows(6, 50, 3).astype(np.float16)
+    assert alpha(p, p) == pytest.approx(1, abs=1e-15)
+    assert alpha([0.5, 0.5005], [0.1, 0.9]) == float(speclab.prove("token", [0.5, 0.5005], [0.1, 0.9]).acceptance)
+    sums = np.log([[0.5004, 0.5004], [0.1, 0.9005]])
+    assert alpha_from_logprobs(sums, sums[::-1]) == pytest.approx(alpha(np.exp(sums), np.exp(sums[::-1])), abs=1e-12)
+    assert alpha_from_logprobs(sums, sums) == pytest.approx(1, abs=1e-12)
+
+
 def test_alpha_is_the_acceptance_of_a_proof():
     p, q = [0.5, 0.25, 0.25], [0.125, 0.25, 0.625]
     assert alpha(p, q) == float(speclab.prove("token", p, q).acceptance)

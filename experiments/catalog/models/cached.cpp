@@ -29,6 +29,7 @@ ModelKind cached_model() {
         return BuiltModel{CachedModel(std::move(base.model), own), std::move(base.vocabulary)};
       });
   made.facts = [](const SelectedKind& selected, const FactsRequest& request) {
+    refuse_sampling(selected.as<P>().base);
     ModelFacts facts = facts_of(selected.as<P>().base, request);
     facts.stored_rows = facts.ngrams = false;
     return facts;

@@ -83,6 +83,8 @@ ModelFacts mixture_facts(const SelectedKind& selected, const FactsRequest& reque
   if (!parameters.base.model && !request.target) {
     throw ConfigError(selected.path + "/base", "\"target\" has a meaning in a draft only; give a model");
   }
+  for (const auto& part : {parameters.base.model, std::optional(parameters.other)})
+    if (part) refuse_sampling(*part);
   if (parameters.alpha.has_value() == parameters.epsilon.has_value())
     throw ConfigError(selected.path, "a mixture needs either \"epsilon\" or \"alpha\"");
   const ModelFacts base = parameters.base.model ? facts_of(*parameters.base.model, request) : *request.target;
@@ -109,7 +111,6 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
       vocabulary};
 }
 
-/// Ignores sampling options of the mixed models, as building does.
 std::optional<ExactRows> exact_part(const ModelConfig& model, std::size_t vocab,
                                     const std::optional<ExactRows>& target) {
   return model.entry().exact_rows ? model.entry().exact_rows(model, vocab, target) : std::nullopt;

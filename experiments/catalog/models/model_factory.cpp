@@ -70,6 +70,11 @@ std::string sampling_path(const ModelConfig& config) {
   return config.sampling ? config.path + "/sampling" : "/sampling";
 }
 
+void refuse_sampling(const ModelConfig& part) {
+  if (part.sampling)
+    throw ConfigError(part.path + "/sampling", "only the whole model has sampling options; leave it out");
+}
+
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
   if (const auto& facts = config.entry().facts)
     return at_path(config.path, [&] { return facts(config, request); });

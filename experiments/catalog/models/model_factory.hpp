@@ -91,6 +91,9 @@ class ModelFactory {
 const RequestLaw& sampling_of(const ModelConfig& config, const RequestLaw& config_sampling);
 /// Returns the JSON pointer of these options, for errors.
 std::string sampling_path(const ModelConfig& config);
+/// Throws ConfigError for sampling options of a part of another model, because only the whole model's are
+/// read.
+void refuse_sampling(const ModelConfig& part);
 
 /// Returns the facts of a model that is not built yet (ModelKind::facts). Throws ConfigError.
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request);

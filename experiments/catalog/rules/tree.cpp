@@ -28,6 +28,19 @@ struct TreeParameters : Branching {
   std::optional<double> node_cost;
 };
 
+/// Throws ConfigError for a key that trees of this growth do not read.
+void refuse_unread(const TreeParameters& own, const std::string& path) {
+  const auto refuse = [&](bool given, const char* key, Growth reads) {
+    if (!given || own.growth == reads) return;
+    throw ConfigError(fmt::format("{}/{}", path, key), "trees of this growth do not read it; leave it out");
+  };
+  refuse(own.branching.has_value(), "branching", Growth::fixed);
+  refuse(own.rank_acceptance.has_value(), "rank_acceptance", Growth::optimal);
+  refuse(own.node_cost.has_value(), "node_cost", Growth::optimal);
+  if (own.nodes != TreeParameters().nodes && own.growth == Growth::fixed)
+    throw ConfigError(path + "/nodes", "a static tree has the nodes of its shape; leave it out");
+}
+
 DraftTree optimal_tree_of(const TreeParameters& own, std::int32_t gamma, const std::string& path) {
   if (!own.rank_acceptance) {
     throw ConfigError(path + "/rank_acceptance",
@@ -84,7 +97,7 @@ std::vector<Field> tree_fields() {
              "Acceptance by sibling, for an optimal tree (default: measured)."),
        field(
            "node_cost", &P::node_cost, number(0, 1000),
-           "Time of one more verified node, in target runs. An optimal tree then has the fastest size up to \"nodes\".")});
+           "Time of one more verified node, in target runs. An optimal tree then has the fastest size up to \"nodes\". Printed speedups leave it out.")});
 }
 
 }  // namespace
@@ -93,6 +106,7 @@ RuleKind tree_rule() {
   RuleKind kind = kind_entry<RuleKind, TreeParameters>(
       "tree", "Recursive rejection on a draft tree of depth gamma, siblings without replacement. Lossless.",
       tree_fields(), [](const TreeParameters& own, const std::string& path, const RuleRequest& request) {
+        refuse_unread(own, path);
         if (own.growth == Growth::dynamic) return programs_of(GrownTreeRule(own.drafts, own.nodes));
         return programs_of(TreeRule(own.growth == Growth::optimal
                                         ? optimal_tree_of(own, request.gamma(), path)

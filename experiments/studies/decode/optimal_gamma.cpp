@@ -69,7 +69,8 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
 
   const auto at = static_cast<double>(best);
   result.simulated = {{Metric::optimal_gamma, {at, at, at}}, {Metric::best_speedup, *best_at}};
-  if (best == theory_gamma || own.gap.judges()) {
+  // The formula's choice was not simulated, so nothing can be said about it.
+  if (!own.capped && (best == theory_gamma || own.gap.judges())) {
     result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own.gap.holds(0)}};
   }
   result.own = std::move(own);
@@ -103,7 +104,7 @@ Work prepare_search(const CellSpec& cell, JobList& jobs) {
 }
 
 std::string search_remark(const CellResult& cell) {
-  return cell.own && own<SearchResult>(cell).capped ? "beyond the largest γ simulated" : "";
+  return cell.own && own<SearchResult>(cell).capped ? "The formula's γ is beyond the largest simulated" : "";
 }
 
 }  // namespace

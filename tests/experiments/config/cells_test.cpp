@@ -163,6 +163,20 @@ TEST_CASE("an error in a cell names the path and the cell") {
         }).starts_with("/sweep: \"alpha\" is not a path into the config"));
 }
 
+TEST_CASE("a value that a later path would replace is refused") {
+  const auto error = [](const std::string& more) {
+    return config_error_of([&] { cells("{\"title\": \"t\", " + more + "}"); });
+  };
+  const std::string costs = R"("/cost/c": [0.1, 0.9])";
+  CHECK(error("\"sweep\": {" + costs + R"(, "/cost": [{"c": 0.3}]})") ==
+        "/sweep: \"/cost\" replaces what \"/cost/c\" has set; leave one of them out");
+  CHECK(error(R"("cases": [{"set": {"/gamma": 1}}], "sweep": {"/gamma": [4, 5]})") ==
+        "/sweep: \"/gamma\" replaces what \"/gamma\" has set; leave one of them out");
+  CHECK(error(R"("cases": [{"set": {"/cost/c": 0.1, "/cost": {"c": 0.3}}}])")
+            .starts_with("/cases/0/set: \"/cost\" replaces"));
+  CHECK(error(R"("sweep": {"/cost": [{"c": 0.3}], "/cost/c_hat": [0.1, 0.9]})").empty());
+}
+
 TEST_CASE("keys of the config as a whole cannot differ between cells") {
   CHECK(config_error_of([] { cells(R"({"title": "t", "sweep": {"/confidence": [0.9]}})"); }) ==
         "/sweep//confidence: \"/confidence\" is the same for all cells of a config");

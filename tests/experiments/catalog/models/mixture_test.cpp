@@ -36,6 +36,17 @@ TEST_CASE("a mixture asked for an alpha has it, in every context") {
   }
 }
 
+TEST_CASE("a part's sampling options, which nothing reads, are refused") {
+  const Model target = built(skewed_rows);
+  const std::string hot = R"({"kind": "uniform", "sampling": {"temperature": 0}})";
+  for (const std::string& model :
+       {R"({"kind": "mixture", "epsilon": 0.5, "other": )" + hot + "}",
+        mixture(R"(, "epsilon": 0.5, "base": )" + hot), R"({"kind": "cached", "base": )" + hot + "}"}) {
+    CHECK(config_error_of([&] { built(model, &target); }).find("/sampling: only the whole model") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("mixtures that do not fit together") {
   const Model target = built(skewed_rows);
   const std::string unreachable = error_of(mixture(R"(, "alpha": 0.5)"), &target);

@@ -81,4 +81,10 @@ TEST_CASE("trees that cannot be: too large, contradictory") {
   CHECK(error(R"({"kind": "tree", "branching": [2, 1]})").find("gamma is 3") != std::string::npos);
   CHECK(error(R"({"kind": "tree", "growth": "optimal", "rank_acceptance": [0.9, 0.3]})")
             .find("sums to more than 1") != std::string::npos);
+  CHECK(error(R"({"kind": "tree", "nodes": 6})").starts_with("/rule/nodes: "));
+  CHECK(error(R"({"kind": "tree", "node_cost": 0.1})").starts_with("/rule/node_cost: "));
+  CHECK(error(R"({"kind": "tree", "growth": "dynamic", "rank_acceptance": [0.5]})")
+            .starts_with("/rule/rank_acceptance: "));
+  CHECK(error(R"({"kind": "tree", "growth": "optimal", "branching": [1, 1, 1]})")
+            .starts_with("/rule/branching: "));
 }

@@ -1,12 +1,17 @@
 #include "experiments/studies/decode/formulas.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/results/metric_tables.hpp"
+#include "tests/experiments/run_of.hpp"
 
 using namespace speclab;
 
@@ -43,6 +48,22 @@ TEST_CASE("metrics without a finite value are left out") {
       CAPTURE(metric_name(metric));
       CHECK(std::isfinite(value));
     }
+  }
+}
+
+TEST_CASE("the formula's gamma is not judged beyond the largest simulated one") {
+  for (const char* c : {"0.02", "0"}) {
+    const Result result =
+        run_of(
+            parse_json(fmt::format(
+                R"({{"title": "t", "experiment": "optimal_gamma", "cost": {{"c": {}}}, "search": {{"max_gamma": 4}},
+            "models": {{"target": {{"kind": "table", "rows": [[0.5, 0.3, 0.2]]}},
+                       "draft": {{"kind": "table", "rows": [[0.45, 0.3, 0.25]]}}}},
+            "simulation": {{"trials": 8, "length": 200}}}})",
+                c)))
+            .result;
+    CHECK(result.cells.front().agreement.empty());
+    CHECK(metric_table(result, "t").note.find("beyond the largest simulated") != std::string::npos);
   }
 }
 
