@@ -7,9 +7,7 @@
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/data_files.hpp"
-#include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 
@@ -31,7 +29,7 @@ std::vector<std::string> config_names(const fs::path& root) {
 }
 
 std::string title_of(const fs::path& file) {
-  const Json config = json_line(in_file(file.string(), [&] { return read_text(file); }));
+  const Json config = json_line(in_file(file.string(), [&] { return read_text(file); }), file.string());
   return config.is_object() && config.contains("title") && config["title"].is_string()
              ? config["title"].get<std::string>()
              : "";
@@ -75,18 +73,6 @@ int show_config(const Values& values) {
   return exit_ok;
 }
 
-int copy_config(const Values& values) {
-  const fs::path file = config_file(configs_folder(), values.text("name"));
-  const std::string text = in_file(file.string(), [&] { return read_text(file); });
-  const fs::path to = values.has("to") ? fs::path(values.text("to")) : file.filename();
-  if (fs::exists(to) && !values.has("force")) {
-    throw UsageError("{} exists; give another --to, or --force to overwrite", to.string());
-  }
-  write_file_atomically(to, text);
-  fmt::print("{}\n", printable_line(to.string()));
-  return exit_ok;
-}
-
 }  // namespace
 
 Verb config_verb() {
@@ -107,26 +93,17 @@ Verb config_verb() {
                   .examples = "  speclab config show first\n",
                   .positional = "name",
                   .run = show_config};
-  Verb copy{.name = "copy",
-            .sentence = "copy one to the working folder, to change it",
-            .line = "speclab config copy NAME [--to FILE]",
-            .about = "Copies a config that comes with the program to the working folder, to change it.",
-            .examples = "  speclab config copy first\n  speclab config copy paper/figure3 --to mine.json\n",
-            .positional = "name",
-            .run = copy_config};
-  copy.add<std::string>("to FILE", "file to write");
-  copy.add("force", "overwrite the file if it exists");
   return {
       .name = "config",
-      .sentence = "list, show or copy the configs that come with the program",
-      .line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",
+      .sentence = "list or print the configs that come with the program",
+      .line = "speclab config list [WORD] | show NAME",
       .about =
-          "Lists, prints or copies the configs that come with the program. Verbs that take a config find them by their paths "
+          "Lists or prints the configs that come with the program. Verbs that take a config find them by their paths "
           "(configs/first.json) from any folder.",
       .examples =
           "  speclab config list paper\n  speclab config show first\n"
-          "  speclab config copy paper/figure3 --to mine.json\n",
-      .verbs = {list, show, copy}};
+          "  speclab config show paper/figure3 > mine.json\n",
+      .verbs = {list, show}};
 }
 
 }  // namespace speclab

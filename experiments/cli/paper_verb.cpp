@@ -42,8 +42,9 @@ Verb paper_verb() {
       .about =
           R"(Typesets a report, by default paper.pdf in the folder of results: methods, the verdicts on two papers, proofs,
 tests, engines and kernels. Every number is read from a result, which the report names with its SHA-256 and its
-command. Results of reproduce and reproduce --paper wagner are made if they are missing (a minute); those of another
-version or of changed configs are refused. The same results give the same bytes. Exit code: 0, or 2 for bad input.
+command. Results of reproduce and reproduce --paper wagner are made if they are missing (minutes). Those of another
+version, of changed configs or of a part of a paper are refused. The same results give the same bytes. Exit code: 0,
+or 2 for bad input.
 )",
       .examples = "  speclab paper report.pdf --python typesetting/bin/python\n",
       .positional = "pdf",

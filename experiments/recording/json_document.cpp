@@ -15,13 +15,13 @@ std::vector<JsonDocument> json_documents(std::string_view text, const std::strin
     problem = "is not JSON, which begins with { or [";
     return documents;
   }
-  const Json first = json_line(std::string(line));
+  const Json first = json_line(std::string(line), name + ":1");
   if (stream || (!first.is_discarded() && line.size() + 2 < text.size())) {
     for (TextLine& one : lines_of(text, name)) {
       if (stream && !one.text.starts_with(event_prefix)) continue;
       if (stream) one.text = trimmed(one.text.substr(event_prefix.size()));
       if (one.text == "[DONE]") continue;
-      Json value = json_line(one.text);
+      Json value = json_line(one.text, one.where);
       if (value.is_discarded()) {
         problem = fmt::format("{}: this line is not JSON, but the first is", one.where);
         return {};

@@ -85,11 +85,11 @@ void each_named_record(
     const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit) {
   if (lines.front().text.front() == '{') {
     // An object may be spread over the lines.
-    const bool spread = json_line(lines.front().text).is_discarded();
+    const bool spread = json_line(lines.front().text, lines.front().where).is_discarded();
     TextLine whole{lines.front().where, ""};
     for (std::size_t i = 0; spread && i < lines.size(); ++i) whole.text += lines[i].text + "\n";
     for (const TextLine& line : spread ? std::vector{whole} : lines) {
-      const Json value = json_line(line.text);
+      const Json value = json_line(line.text, line.where);
       if (!value.is_object())
         throw UsageError("{}: {} is not an object of JSON", line.where, brief_text(line.text));
       visit(line, values_in(value, line, fields));

@@ -47,7 +47,7 @@ void read_csv_ids(const std::vector<TextLine>& lines, const AddToken& add) {
 
 void read_json_ids(const std::vector<TextLine>& lines, const AddToken& add) {
   for (const TextLine& line : lines) {
-    const Json json = json_line(line.text);
+    const Json json = json_line(line.text, line.where);
     if (!json.is_object() || !json.contains("sequence") || !json.contains("token")) {
       throw UsageError("{}: expected a JSON object with \"sequence\" and \"token\"", line.where);
     }

@@ -94,7 +94,7 @@ std::vector<TopRows> read_top_rows(const std::string& file) {
   const RecordingSource source(file);
   std::vector<TopRows> all;
   for (const TextLine& line : lines_of(source.bytes(), file)) {
-    const Json json = json_line(line.text);
+    const Json json = json_line(line.text, line.where);
     if (!json.is_object()) {
       throw UsageError(
           "{}: this line is no JSON object; rows are in the files that speclab record --top-k writes",

@@ -77,8 +77,8 @@ inline AcceptanceFile acceptance_of_cell(const Json& document, std::size_t cell)
 inline bool is_document(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '{') return false;
-  return json_line(text.substr(first, text.find('\n', first) - first)).is_discarded() ||
-         json_line(text).contains("cells");
+  return json_line(text.substr(first, text.find('\n', first) - first), "line 1").is_discarded() ||
+         json_line(text, "the text").contains("cells");
 }
 
 inline void describe_plan(const DrafterPlan& plan, Record& out) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
@@ -153,7 +154,8 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
 }
 
 bool is_json(const TextLine& line) {
-  return (line.text.front() == '{' || line.text.front() == '[') && !json_line(line.text).is_discarded();
+  return (line.text.front() == '{' || line.text.front() == '[') &&
+         !json_line(line.text, line.where).is_discarded();
 }
 
 bool is_numbers(const TextLine& line) {
@@ -240,6 +242,18 @@ void refuse_totals(const AcceptanceFile& found, const LogSource& source, const s
       file, found.rounds.size(), mean, found.longest());
 }
 
+/// Throws UsageError if the second half of a file repeats the first, whose lines all differ.
+void refuse_doubled(const std::vector<TextLine>& lines) {
+  const std::size_t half = lines.size() / 2;
+  constexpr std::size_t fewest = 4;
+  if (half < fewest || lines.size() % 2 != 0) return;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < half; ++i) {
+    if (lines[i].text != lines[i + half].text || !seen.insert(lines[i].text).second) return;
+  }
+  refuse_line(lines[half], "from here on the log is repeated; keep it once");
+}
+
 /// Returns the format that fits. Throws UsageError if there is none, or if the file has lines of another:
 /// they would be passed over.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
@@ -278,6 +292,7 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
                      options.earlier_file, file, format.name);
   }
   AcceptanceFile found = of_model(format.read(source), file, options.model);
+  refuse_doubled(source.lines());
   if (!found.rounds.empty() && std::string_view(format.server) == "any") refuse_totals(found, source, file);
   if (options.drafted && !source.drafted_read())
     throw UsageError("--drafted {}: {} ({}) says itself how many were drafted; leave it out",

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/cost/speedup_curve.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
+#include "serving/advisor/planning.hpp"
 
 namespace speclab {
 
@@ -193,7 +193,11 @@ void name_target(const po::variables_map& values, PlannedPair& pair) {
 PlannedPair costs_of(const po::variables_map& values, const Operation& at) {
   const PairCosts costs = pair_costs(values);
   if (has_draft(costs)) {
-    PlannedPair pair = by_option([&] { return planned_pair(costs, "", at); });
+    PlannedPair pair = by_option([&] {
+      PlannedPair found = planned_pair(costs, "", at);
+      refuse_uneven_heads(found.costs, "");
+      return found;
+    });
     refuse_unread(values, pair.costs);
     name_target(values, pair);
     limit_to_measured(values, at, pair);

@@ -12,7 +12,6 @@
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/base/support/printable.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "serving/advisor/log_source.hpp"

@@ -44,6 +44,12 @@ void ModelLog::warn_unread(const std::string& what) {
       fmt::format("{} is not known and was not read; it may change what the counts beside it mean", what));
 }
 
+void refuse_totals(const TextLine& line) {
+  refuse_line(
+      line,
+      "a number of rounds: lines are totals of several rounds; give --fields drafted=drafted,accepted=accepted,rounds=rounds");
+}
+
 void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
   if (drafted > max_round) {
     throw UsageError(

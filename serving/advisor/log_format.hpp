@@ -96,6 +96,9 @@ std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::
 /// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests);
 
+/// Throws UsageError for a line with a number of rounds, which is no single round.
+[[noreturn]] void refuse_totals(const TextLine& line);
+
 /// Share of the target's runs that draft, if each does that can: the run for a text's last token cannot.
 inline constexpr double drafting_share = 0.98;
 /// The same if the runs include the prompts', whose number is not known.

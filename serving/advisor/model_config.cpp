@@ -114,8 +114,11 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
   // Configs of the first Falcons also state num_kv_heads, which their code does not read.
   const bool multi_query = keys.flag("multi_query", false) && !keys.flag("new_decoder_architecture", false);
   model.kv_heads = multi_query ? 1 : kv_heads;
-  model.head_size =
-      keys.dimension({"head_dim", "d_kv", "attention_head_dim"}).value_or(model.hidden / model.heads);
+  const auto head_size = keys.dimension({"head_dim", "d_kv", "attention_head_dim"});
+  if (!head_size && model.heads > 0 && model.hidden % model.heads != 0)
+    keys.refuse("num_attention_heads",
+                fmt::format("{} heads do not divide a hidden size of {}", model.heads, model.hidden));
+  model.head_size = head_size.value_or(model.hidden / model.heads);
   model.feed_forward = keys.dimension({"intermediate_size", "d_ff", "n_inner", "ffn_dim", "ffn_hidden_size"})
                            .value_or(4 * model.hidden);
   model.vocab = keys.required({"vocab_size"});
@@ -123,6 +126,8 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
     throw UsageError("{}: /num_key_value_heads: {}; expected 1 to {}", keys.file, model.kv_heads,
                      model.heads);
   }
+  if (model.heads % model.kv_heads != 0)
+    keys.refuse("num_key_value_heads", fmt::format("{} do not divide {} heads", model.kv_heads, model.heads));
   model.gated = family.gated.value_or(keys.text("feed_forward_proj").starts_with("gated"));
   model.tied = keys.flag("tie_word_embeddings", outer.flag("tie_word_embeddings", family.tied));
   if (const int width = keys.dimension({"word_embed_proj_dim"}).value_or(model.hidden); width != model.hidden)

@@ -67,6 +67,8 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
     throw ConfigError(at, "\"{}\": a token multiplies more than all parameters", text);
   if (!costs.kv_bytes_per_token)
     throw ConfigError(path + "/kv_bytes_per_token", "missing beside parameters; 0: without a cache");
+  if (costs.draft.empty() && !costs.cache_dtype.empty())
+    throw ConfigError(path + "/cache_dtype", "kv_bytes_per_token is in bytes already; leave it out");
   Mixer cache;
   cache.layers = 1;
   cache.parts = max_devices;  // taken as split by heads

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/text_width.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/plan_words.hpp"
 

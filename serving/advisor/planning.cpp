@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/statistics/mean_accepted.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "serving/advisor/memory_fit.hpp"
 
 namespace speclab {
@@ -229,6 +230,13 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
   return {alpha, "log (maximum likelihood)", std::move(log), longest};
 }
 
+void refuse_uneven_heads(const CostPair& costs, const std::string& path) {
+  const auto* const target = std::get_if<RooflineCost>(&costs.target);
+  if (target == nullptr || target->model.heads % target->machine.devices == 0) return;
+  throw ConfigError(path + "/devices", "{}: engines give each device the same number of heads, and {} has {}",
+                    target->machine.devices, target->model.name, target->model.heads);
+}
+
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   DrafterPlan plan;
   plan.drafter = drafter.draft;
@@ -251,6 +259,10 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   add_device(drafter.costs, settings, curves, plan);
   if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
   append_notes(drafter.costs, plan.warnings);
+  if (plan.best.speedup.estimate > bounds.drafting_paid * (1 + 1e-9)) {
+    plan.warnings.emplace_back(
+        "The speedup exceeds its bound, because a longer run of the target takes less time than a shorter one: check the measured times.");
+  }
   if (drafter.acceptance.longest_logged > 0 && drafter.max_drafted != plan.best.gamma)
     add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
   plan.advice =

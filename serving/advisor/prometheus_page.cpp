@@ -72,29 +72,46 @@ std::uint64_t counter_of(const PrometheusSample& sample) {
 }
 
 std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
-                                                 const std::vector<std::string>& gauges) {
+                                                 const std::vector<std::string>& gauges,
+                                                 std::string_view setting) {
   std::vector<PrometheusSample> samples = samples_in(source.lines(), prefix);
   const LogOptions& options = source.options();
   if (options.earlier_file.empty()) return samples;
+  const auto counts = [&](const PrometheusSample& sample) {
+    return std::find(gauges.begin(), gauges.end(), sample.name) == gauges.end();
+  };
+  constexpr const char* other_server =
+      "the pages are of two servers, or of one that was started again; without --since all counts of the later page are read";
   std::map<SampleKey, PrometheusSample> before;
   for (PrometheusSample& sample : samples_in(lines_of(options.earlier, options.earlier_file), prefix)) {
-    before.insert_or_assign({sample.name, sample.labels}, std::move(sample));
+    if (counts(sample)) before.insert_or_assign({sample.name, sample.labels}, std::move(sample));
   }
   for (PrometheusSample& sample : samples) {
-    const auto found = before.find({sample.name, sample.labels});
-    const bool gauge = std::find(gauges.begin(), gauges.end(), sample.name) != gauges.end();
-    // Creation times of counters are not counters.
-    if (found == before.end() || gauge || sample.name.ends_with("_created")) continue;
+    if (!counts(sample)) continue;
+    const auto found = before.extract({sample.name, sample.labels});
+    if (found.empty())
+      refuse_line(sample.line, "{} has no such {}: {}", options.earlier_file, sample.name, other_server);
+    const PrometheusSample& then = found.mapped();
+    // Counters are created when a server starts, and settings stay until it ends.
+    if (sample.name.ends_with("_created") || sample.name == setting) {
+      if (sample.value == then.value) continue;
+      refuse_line(sample.line, "{} was {} in {}, and is {}: {}", sample.name, then.value, then.line.where,
+                  sample.value, other_server);
+    }
     const auto now = number_in(sample.value);
-    const auto then = number_in(found->second.value);
-    if (!now || !then) continue;
-    if (*now < *then) {
+    const auto earlier = number_in(then.value);
+    if (!now || !earlier) continue;
+    if (*now < *earlier) {
       refuse_line(
           sample.line,
           "{} fell from {} in {} to {}: the server was started again between the pages, or they are in the wrong order",
-          sample.name, found->second.value, found->second.line.where, sample.value);
+          sample.name, then.value, then.line.where, sample.value);
     }
-    sample.value = fmt::format("{}", *now - *then);
+    sample.value = fmt::format("{}", *now - *earlier);
+  }
+  if (!before.empty()) {
+    const PrometheusSample& gone = before.begin()->second;
+    refuse_line(gone.line, "{} is not in {}: {}", gone.name, source.name(), other_server);
   }
   return samples;
 }

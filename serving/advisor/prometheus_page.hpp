@@ -21,10 +21,12 @@ struct PrometheusSample {
 };
 
 /// Returns the samples whose name begins with `prefix`. Drops a final "_total" from names, in which libraries
-/// differ. Subtracts the earlier page (LogOptions) from counters, i.e. names not in `gauges`. Throws
-/// UsageError if a counter has fallen, as after a restart of the server.
+/// differ. Subtracts the earlier page (LogOptions) from counters, which are all names but `gauges` and
+/// `setting`. Throws UsageError if the earlier page has other counters or another setting, or if a counter
+/// has fallen or was created anew: the server was started again.
 std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
-                                                 const std::vector<std::string>& gauges = {});
+                                                 const std::vector<std::string>& gauges = {},
+                                                 std::string_view setting = {});
 
 /// Returns a count, which pages print as a floating-point number.
 std::uint64_t counter_of(const PrometheusSample& sample);

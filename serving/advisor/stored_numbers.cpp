@@ -10,8 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "experiments/base/format/config_error.hpp"
-
 namespace speclab {
 
 namespace {

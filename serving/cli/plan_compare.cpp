@@ -1,4 +1,3 @@
-#include "experiments/base/command/options.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "serving/advisor/log_comparison.hpp"
 #include "serving/cli/plan_options.hpp"

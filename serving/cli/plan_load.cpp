@@ -63,6 +63,24 @@ std::string log_words(const AcceptanceFile& log, const std::string& file) {
                      fmt::join(rates_by_position(log.counts), ", "), log.counts.rounds, file, log.format);
 }
 
+/// Throws ConfigError for a --set that plan load does not read, or that contradicts ALPHA or an option.
+void refuse_twice(const Values& values, const Json& known, const Json& changed) {
+  for (const auto& [key, value] : changed.items()) {
+    if (!known.contains(key) && key != "alpha")
+      throw ConfigError("/" + key, "plan load does not read it; leave it out");
+  }
+  constexpr const char* by_alpha = "ALPHA gives it, too; leave one of them out";
+  if (known.contains("alpha") && changed.value("alpha", Json()) != known["alpha"])
+    throw ConfigError("/alpha", by_alpha);
+  if (!changed["serving"].is_object()) return;
+  const Json& serving = known["serving"];
+  if (serving.contains("acceptance") &&
+      changed["serving"].value("acceptance", Json()) != serving["acceptance"])
+    throw ConfigError("/serving/acceptance", by_alpha);
+  if (values.has("rate") && changed["serving"].contains("requests_per_second"))
+    throw ConfigError("/serving/requests_per_second", "--rate gives it, too; leave one of them out");
+}
+
 /// Returns the config of one server: from the options, then the changes of --set, then the defaults of plan
 /// load. `section` becomes the section without the defaults.
 Config config_of(const Values& values, const std::optional<AcceptanceFile>& log, Json& section) {
@@ -79,7 +97,9 @@ Config config_of(const Values& values, const std::optional<AcceptanceFile>& log,
   if (values.has("trace-unit")) document["serving"]["trace_unit"] = values.text("trace-unit");
   document["seed"] = values["seed"].as<std::int64_t>();
   document["confidence"] = confidence_option(values);
+  const Json known = document;
   for (const std::string& assignment : values.texts("set")) apply_assignment(document, assignment);
+  refuse_twice(values, known, document);
   section = document["serving"];
   if (!section.is_object()) return read_config(document);  // throws the error
   const bool trace = section.contains("trace");
@@ -102,10 +122,10 @@ LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFil
   if (!values.has("alpha")) refuse_given(values, {"of-drafted"}, "no ALPHA is given that it could mean");
   Json given;
   const Config config = config_of(values, log, given);
-  const auto asked = static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft));
+  auto longest = static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft));
   // Acceptance beyond the log's longest draft is not known.
-  LoadQuestion question =
-      load_question(config, log ? std::min(asked, static_cast<int>(log->longest())) : asked);
+  if (log) longest = std::min(longest, static_cast<int>(log->longest()));
+  LoadQuestion question = load_question(config, longest);
   if (log) {
     question.acceptance_words = log_words(*log, values.text("alpha"));
     if (question.target.empty()) question.target = log->model;

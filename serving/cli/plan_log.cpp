@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "experiments/base/command/options.hpp"
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/named_records.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 #include "serving/cli/plan_options.hpp"

@@ -1,4 +1,3 @@
-#include "experiments/base/format/config_error.hpp"
 #include "serving/advisor/sweep_plan.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"

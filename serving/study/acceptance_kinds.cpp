@@ -45,11 +45,15 @@ AcceptanceKind positions_law() {
   struct P {
     std::vector<double> rates;
   };
-  return kind_entry<AcceptanceKind, P>(
+  auto kind = kind_entry<AcceptanceKind, P>(
       "positions", "A rate for each position.",
       {required(field("rates", &P::rates, list(number(0, 1), 1, longest_draft),
                       "Acceptance rate of each position, given that those before are accepted."))},
       [](const P& own, const auto&...) -> AcceptanceLaw { return position_law(own.rates); });
+  kind.positions = [](const SelectedKind& selected) {
+    return static_cast<std::uint32_t>(selected.as<P>().rates.size());
+  };
+  return kind;
 }
 
 /// Requests of one class.

@@ -3,6 +3,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "serving/advisor/model_config.hpp"
+#include "serving/advisor/planning.hpp"
 #include "serving/study/serving_kinds.hpp"
 
 namespace speclab {
@@ -70,7 +71,9 @@ StepTime pair_time(const PairStepCosts& costs, const std::string& path, std::uin
                         name);
   }
   if (gamma > 0 && !has_draft(costs)) throw ConfigError(path + "/draft", "missing; the policy drafts tokens");
-  return step_time(planned_pair(costs, path, served_operation).costs, {costs.step_ms, costs.idle_draft});
+  const CostPair pair = planned_pair(costs, path, served_operation).costs;
+  refuse_uneven_heads(pair, path);
+  return step_time(pair, {costs.step_ms, costs.idle_draft});
 }
 
 StepCostKind pair_steps(const char* name, const char* sentence, CostForm form) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "serving/advisor/memory_fit.hpp"
+#include "serving/advisor/planning.hpp"
 #include "serving/study/load_choice.hpp"
 #include "sim/parallel.hpp"
 
@@ -33,7 +34,10 @@ LoadQuestion laid_out(const LoadQuestion& question, int devices) {
 
 std::vector<LoadQuestion> allowed_layouts(const LoadQuestion& question) {
   const auto* const target = std::get_if<RooflineCost>(&question.costs.target);
-  if (!question.any_layout || target == nullptr) return {question};
+  if (!question.any_layout || target == nullptr) {
+    refuse_uneven_heads(question.costs, "/serving/cost");
+    return {question};
+  }
   std::vector<LoadQuestion> layouts;
   for (int devices = target->machine.devices; devices >= 1; --devices) {
     // Engines give each device the same number of heads.

@@ -261,6 +261,9 @@ LoadQuestion load_question(const Config& config, int max_gamma) {
   question.seed = config.seed;
   question.confidence = config.confidence;
   question.max_gamma = question.max_drafted ? std::min(max_gamma, *question.max_drafted) : max_gamma;
+  // Acceptance is not known beyond the given positions.
+  if (const AcceptanceKind& kind = section.acceptance.entry(); kind.positions)
+    question.max_gamma = std::min(question.max_gamma, static_cast<int>(kind.positions(section.acceptance)));
   if (section.requests_per_second) question.rates = {*section.requests_per_second};
   if (section.engine.draft_budget > 0 && !std::holds_alternative<RooflineCost>(question.costs.draft))
     refuse("/serving/engine/draft_budget",

@@ -41,17 +41,26 @@ std::vector<double> tokens_of(const LoadQuestion& question) {
   return tokens;
 }
 
+std::uint32_t longest_slots() {
+  const Selected<StepPolicyKind> slots = policy_of({{"kind", "sglang"}});
+  return slots.entry().max_drafted(slots);
+}
+
+/// Returns whether acceptance is known for the longest draft of SGLang's slots.
+bool knows_slots(const LoadQuestion& question) {
+  const auto& acceptance = question.server.acceptance;
+  return !acceptance.entry().positions || acceptance.entry().positions(acceptance) >= longest_slots();
+}
+
 }  // namespace
 
 AcceptanceLaw law_of(const LoadQuestion& question) {
   auto longest = static_cast<std::uint32_t>(question.max_gamma);
-  for (const char* name : {"sglang", question.server.policy.name().c_str()}) {
-    const StepPolicyKind& kind = *step_policy_family().find_entry(name);
-    if (kind.max_drafted) longest = std::max(longest, kind.max_drafted(question.server.policy));
-  }
-  const auto& acceptance = question.server.acceptance;
-  return acceptance.entry().make(acceptance,
-                                 {question.alpha, static_cast<std::uint32_t>(question.max_gamma), longest});
+  if (knows_slots(question)) longest = std::max(longest, longest_slots());
+  const StepPolicyKind& own = question.server.policy.entry();
+  if (own.max_drafted) longest = std::max(longest, own.max_drafted(question.server.policy));
+  return acceptance_of(question.server,
+                       {question.alpha, static_cast<std::uint32_t>(question.max_gamma), longest});
 }
 
 double mean_context(const RequestStream& stream) {
@@ -114,7 +123,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
       table_of(by_batch));
   candidates.back().settable = true;
   // SGLang's policy changes the number of draft runs, which is always one if a single run drafts all tokens.
-  if (draft_runs(question.costs) == DraftRuns::a_token)
+  if (draft_runs(question.costs) == DraftRuns::a_token && knows_slots(question))
     add("SGLang's slots", "its default slots by batch, adjusted by the accepted tokens", most,
         policy_of({{"kind", "sglang"}}));
   add("goodput", "the γ with the most expected tokens per millisecond, with α as observed", most,

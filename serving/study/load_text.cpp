@@ -9,7 +9,6 @@
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/figure.hpp"
-#include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/plan_words.hpp"
 #include "serving/study/load_choice.hpp"

@@ -25,6 +25,8 @@ struct AcceptanceKind : KindInfo {
   std::function<AcceptanceLaw(const SelectedKind& selected, const AcceptanceRequest& request)> make;
   bool of_one_gamma = false;  ///< holds only for drafts of "gamma" tokens
   bool of_alpha = false;      ///< reads the config's alpha
+  /// Returns the number of positions whose acceptance is known; null if all are.
+  std::function<std::uint32_t(const SelectedKind& selected)> positions = {};
 };
 Family<AcceptanceKind>& acceptance_family();
 

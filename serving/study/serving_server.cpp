@@ -68,11 +68,17 @@ RequestStream stream_of(const ServingSection& section) {
   return stream;
 }
 
-AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha) {
+AcceptanceLaw acceptance_of(const ServingSection& section, const AcceptanceRequest& request) {
   const AcceptanceKind& acceptance = section.acceptance.entry();
-  if (alpha && !acceptance.of_alpha)
+  if (request.alpha && !acceptance.of_alpha)
     throw ConfigError("/alpha", "acceptances of kind \"{}\" do not read it; leave it out", acceptance.name);
-  return acceptance.make(section.acceptance, {alpha, gamma, longest_drafted(section, gamma)});
+  if (acceptance.positions && acceptance.positions(section.acceptance) < request.max_drafted) {
+    throw ConfigError(
+        "/serving/acceptance/rates",
+        "{} positions, and up to {} tokens are drafted, whose acceptance is unknown; give more, or \"classes\", whose last rate holds beyond",
+        acceptance.positions(section.acceptance), request.max_drafted);
+  }
+  return acceptance.make(section.acceptance, request);
 }
 
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
@@ -96,7 +102,8 @@ ServerOptions server_of(const Config& config) {
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
   if (!section.cost) throw ConfigError("/serving/cost", "missing; it says how long a step takes");
   const StepTime time = section.cost->entry().make(*section.cost, longest_drafted(section, gamma));
-  return server_of(section, gamma, acceptance_of(section, gamma, config.alpha), time);
+  return server_of(section, gamma,
+                   acceptance_of(section, {config.alpha, gamma, longest_drafted(section, gamma)}), time);
 }
 
 LoadSize size_of(const ServingSection& section) {

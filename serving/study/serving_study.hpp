@@ -47,8 +47,9 @@ struct ServingSection {
   OrderedMap<double> measured;  ///< measured on a server with these settings; names of ServingNumber
 };
 
-/// Returns the acceptance law at `gamma`; `alpha` is used if the section has no rate.
-AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha);
+/// Returns the acceptance law. Throws ConfigError for an alpha that it does not read, and for drafts that are
+/// longer than the known positions.
+AcceptanceLaw acceptance_of(const ServingSection& section, const AcceptanceRequest& request);
 /// Returns the section's server. Throws ConfigError if it would not work.
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
                         const StepTime& time);

@@ -101,6 +101,11 @@ def main():
         for name, change, words in refused:
             said = typeset(edited(results, name, change), again, code=2)
             assert words in said and "run again" in said, said
+        part = edited(results, *changes[0])
+        shutil.rmtree(part / "figure2")
+        summary = part / "summary.csv"
+        summary.write_text("".join(line for line in summary.read_text().splitlines(True) if not line.startswith("figure2,")))
+        assert "without figure2; give another folder" in typeset(part, again, code=2)
         assert not again.exists()
     print("the report has the numbers of its results")
 

@@ -224,6 +224,10 @@ def on_a_device():
                 "context": 2 ** chance.randint(0, 15)} for _ in range(settings)]
     for query, ours in zip(queries, ask([["plan_on_device", query] for query in queries])):
         options = sum(([f"--{name}", value] for name, value in query.items() if name != "alpha"), [])
+        if "error" in ours:
+            told("plan", "alpha", query["alpha"], *options, codes=(2,))
+            assert "same number of heads" in ours["error"], ours
+            continue
         theirs = json.loads(told("plan", "alpha", query["alpha"], *options, "--json", codes=(0, 1)))
         same(f"{query}: c", ours["c"], theirs["costs"]["c"])
         same(f"{query}: gamma", ours["best_gamma"], theirs["best"]["gamma"])

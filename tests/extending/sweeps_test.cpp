@@ -371,8 +371,9 @@ TEST_CASE("every part of a served load is right in sweeps") {
   check_sweep(config, "/serving/engine/max_sequences", {1, 3});
   check_sweep(config, "/serving/policy/kind", {"fixed", "goodput", "clairvoyant"});
   config.erase("alpha");
-  check_sweep(config, "/serving/acceptance",
-              {{{"kind", "all_or_none"}, {"mean", 1.5}}, {{"kind", "positions"}, {"rates", {0.9, 0.5}}}});
+  check_sweep(
+      config, "/serving/acceptance",
+      {{{"kind", "all_or_none"}, {"mean", 1.5}}, {{"kind", "positions"}, {"rates", {0.9, 0.5, 0.4, 0.3}}}});
 }
 
 TEST_CASE("a rule with a parameter of its own is right in sweeps, in every experiment that shares") {

@@ -157,10 +157,13 @@ Json parse_json(const std::string& text) {
   return document;
 }
 
-Json json_line(const std::string& text) {
+Json json_line(const std::string& text, const std::string& where) {
   Watcher watcher;
   if (!Json::sax_parse(text, &watcher)) return Json(Json::value_t::discarded);
-  return Json::parse(text, nullptr, false);
+  Json value = Json::parse(text, nullptr, false);
+  if (watcher.repeated() && !value.is_discarded())
+    throw UsageError("{}: key \"{}\" occurs twice in one object; keep one", where, *watcher.repeated());
+  return value;
 }
 
 std::string read_text(const std::filesystem::path& file) {

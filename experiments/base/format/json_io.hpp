@@ -22,8 +22,8 @@ void require_format(const Json& document, int number, const char* way_out);
 Json parse_json(const std::string& text);
 
 /// Parses one line of JSON Lines. The result is discarded (`is_discarded`) if the line is not JSON or is
-/// nested deeper than 100.
-Json json_line(const std::string& text);
+/// nested deeper than 100. Throws UsageError, naming `where`, if an object has a key twice.
+Json json_line(const std::string& text, const std::string& where);
 
 /// Returns the whole file as text. Throws ConfigError if it cannot be read.
 std::string read_text(const std::filesystem::path& file);

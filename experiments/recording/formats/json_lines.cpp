@@ -23,7 +23,7 @@ namespace {
 std::string not_json_lines(const RecordingSource& source) {
   const std::string_view line = source.first_line();
   if (line.front() != '{') return "its first line is no JSON object";
-  const Json first = json_line(std::string(line));
+  const Json first = json_line(std::string(line), source.name() + ":1");
   if (first.is_discarded()) return "its first line is not a whole JSON value";
   if (!first.contains("logp") || !first.contains("logq"))
     return "its first line has no \"logp\" and \"logq\"";
@@ -61,7 +61,7 @@ std::size_t depths_of(const Json& first) {
 }
 
 RecordingPart read_json_lines(const RecordingSource& source) {
-  const Json first = json_line(std::string(source.first_line()));
+  const Json first = json_line(std::string(source.first_line()), source.name() + ":1");
   const std::size_t depths = depths_of(first);
   const bool has_entropy = first.contains("entropy");
   const std::string deeper = fmt::format("logq_depth{}", depths + 1);
@@ -74,7 +74,7 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto where = [&] { return fmt::format("{}:{}", source.name(), number); };
-    const Json json = json_line(line);
+    const Json json = json_line(line, where());
     if (!json.is_object()) throw UsageError("{}: this line is no JSON object", where());
     refuse_unknown_keys(json, where());
     const JsonPlace here{&json, where() + ": "};

@@ -82,7 +82,7 @@ NpyArray array_of(const JsonPlace& entry, std::string_view data) {
 RecordingPart read_safetensors(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   const std::uint64_t length = header_length(source);
-  const Json header = json_line(std::string(bytes.substr(length_bytes, length)));
+  const Json header = json_line(std::string(bytes.substr(length_bytes, length)), source.name() + ": header");
   if (!header.is_object()) throw UsageError("{}: its header is not JSON", source.name());
   const std::string_view data = bytes.substr(length_bytes + length);
   const JsonPlace entries{&header, fmt::format("{}: header ", source.name())};

@@ -38,7 +38,7 @@ struct Samples {
 };
 
 void read_json_line(const TextLine& line, Samples& samples) {
-  const Json json = json_line(line.text);
+  const Json json = json_line(line.text, line.where);
   const Json* tokens = &json;
   if (json.is_object()) {
     const auto found = json.find("tokens");

@@ -41,12 +41,15 @@ def facts_of_paper(program: str, version: str, results: Path, name: str) -> dict
     folder = results if name == "leviathan" else results / name
     again = [*PAPERS[name], "--out", str(folder)]
     if not (folder / "summary.csv").exists():
-        print(f"{folder} has no results of this paper. A minute: speclab {shlex.join(again)}", flush=True)
+        print(f"{folder} has no results of this paper; they are made now, which takes minutes: speclab {shlex.join(again)}", flush=True)
         run(program, [*again, "--quiet"])
+    tried = {line.partition(",")[0] for line in (folder / "summary.csv").read_text(encoding="utf-8").splitlines()}
     facts: dict[str, Any] = {"command": f"speclab {shlex.join(PAPERS[name])}", "sections": [], "missing": []}
     for section in json.loads((DATA / "configs/papers" / f"{name}.json").read_text(encoding="utf-8"))["sections"]:
         file = folder / section / "result.json"
         if not file.exists():
+            if section not in tried:
+                raise ValueError(f"{folder} has a part of the results (reproduce --only), without {section}; give another folder as --results")
             facts["missing"].append(section)
             continue
         timings = json.loads(file.with_name("timings.json").read_text(encoding="utf-8"))
@@ -80,7 +83,7 @@ def main() -> None:
         os.replace(pdf.with_suffix(".part"), pdf)
         print(pdf)
     except ImportError:
-        sys.exit(print(f"error: {sys.executable} has no typst: pip install typst (--python names another Python)", file=sys.stderr) or 2)
+        sys.exit(print(f"error: {sys.executable} has no typst: python3 -m venv typesetting && typesetting/bin/pip install typst (Debian needs python3-venv), then --python typesetting/bin/python", file=sys.stderr) or 2)
     except (ValueError, OSError) as problem:
         sys.exit(print(f"error: {problem}", file=sys.stderr) or 2)
     except KeyboardInterrupt:

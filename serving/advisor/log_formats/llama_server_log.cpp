@@ -101,7 +101,8 @@ ModelLogs read_statistics(const LogSource& source) {
                               calls_in(line)};
     LlamaStatistics& before = last[name];
     // Counters fall only when the server restarts.
-    if (now.rounds < before.rounds) add_statistics(logs[name], name, before);
+    if (now.rounds < before.rounds || now.drafted < before.drafted || now.accepted < before.accepted)
+      add_statistics(logs[name], name, before);
     before = now;
   }
   for (const auto& [name, found] : last) add_statistics(logs[name], name, found);

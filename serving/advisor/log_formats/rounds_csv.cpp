@@ -25,6 +25,10 @@ bool is_rounds_csv(const LogSource& source) {
 ModelLogs read_rounds_csv(const LogSource& source) {
   const std::vector<TextLine>& lines = source.lines();
   const bool headed = has_words(lines[0].text);
+  if (const auto names = header_names(lines[0].text);
+      std::find(names.begin(), names.end(), "rounds") != names.end()) {
+    refuse_totals(lines[0]);
+  }
   const NamedColumns columns(headed ? lines[0] : TextLine{"", "drafted,accepted"}, {"drafted", "accepted"});
   ModelLog log;
   for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {

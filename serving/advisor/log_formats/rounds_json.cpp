@@ -30,11 +30,12 @@ bool is_rounds_json(const LogSource& source) {
 ModelLogs read_rounds_json(const LogSource& source) {
   ModelLog log;
   for (const TextLine& line : source.lines()) {
-    const Json value = json_line(line.text);
+    const Json value = json_line(line.text, line.where);
     const bool pair = value.is_array() && value.size() == 2;
     if (!pair && !is_round(value)) {
       refuse_line(line, "{} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", brief(line.text));
     }
+    if (!pair && value.contains("rounds")) refuse_totals(line);
     const std::string drafted = (pair ? value[0] : value["drafted"]).dump();
     const std::string accepted = (pair ? value[1] : value["accepted"]).dump();
     // Read first, so that its error comes first.

@@ -8,6 +8,8 @@ namespace speclab {
 namespace {
 
 constexpr std::string_view sglang_verifications = "sglang:spec_verify_calls";
+constexpr std::string_view sglang_tokens = "sglang:generation_tokens";
+constexpr std::string_view sglang_steps = "sglang:spec_num_steps";
 
 struct SglangCounters {
   std::uint64_t rounds = 0;
@@ -17,15 +19,16 @@ struct SglangCounters {
 
 ModelLogs read_sglang_metrics(const LogSource& source) {
   std::map<std::string, SglangCounters> models;
-  for (const PrometheusSample& sample : prometheus_samples(source, "sglang:", {"sglang:spec_num_steps"})) {
-    // All tensor-parallel ranks count the same, so only the first is read.
-    const std::string rank = sample.label("tp_rank");
-    if (!rank.empty() && rank != "0") continue;
-    SglangCounters& counters = models[sample.label("model_name")];
-    if (sample.name == sglang_verifications) counters.rounds += counter_of(sample);
-    if (sample.name == "sglang:generation_tokens") counters.emitted += counter_of(sample);
-    if (sample.name == "sglang:spec_num_steps")
-      counters.steps = checked_draft(sample.line.where, counter_of(sample));
+  for (const std::string_view name : {sglang_verifications, sglang_tokens, sglang_steps}) {
+    for (const PrometheusSample& sample : prometheus_samples(source, name, {}, sglang_steps)) {
+      // All tensor-parallel ranks count the same, so only the first is read.
+      const std::string rank = sample.label("tp_rank");
+      if (sample.name != name || (!rank.empty() && rank != "0")) continue;
+      SglangCounters& counters = models[sample.label("model_name")];
+      if (name == sglang_verifications) counters.rounds += counter_of(sample);
+      if (name == sglang_tokens) counters.emitted += counter_of(sample);
+      if (name == sglang_steps) counters.steps = checked_draft(sample.line.where, counter_of(sample));
+    }
   }
   ModelLogs logs;
   for (const auto& [model, counters] : models) {

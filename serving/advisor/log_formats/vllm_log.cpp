@@ -66,6 +66,10 @@ ModelLogs read_vllm_log(const LogSource& source) {
     const std::uint64_t drafted = count_after(line, "Drafted:");
     if (drafted == 0) continue;
     warn_of_labels(log, line);
+    constexpr double half_a_tenth = 0.051;
+    if (const auto percent = number_after(line.text, "raft acceptance rate:"))
+      check_stated(line.where, "Draft acceptance rate", *percent,
+                   100 * static_cast<double>(accepted) / static_cast<double>(drafted), half_a_tenth);
     const auto rates_at = line.text.find(vllm_rates);
     if (rates_at == std::string::npos) {
       if (!source.drafted())

@@ -3,6 +3,7 @@
 // pull request 19311), with other names for the totals. A record without a histogram has its sums only.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -32,37 +33,47 @@ ModelLogs read_vllm_response(const LogSource& source) {
   for (const auto& [place, model, usage] : records_with(source, {histogram_key, spec_steps_key})) {
     ModelLog& log = logs[model];
     warn_of_others(log, place);
-    if (place.has("per_step_accepted") && place.has("per_step_drafted")) {
-      const std::vector<std::uint64_t> accepted = counts_in(place.at("per_step_accepted"));
-      const std::vector<std::uint64_t> drafted = counts_in(place.at("per_step_drafted"));
-      if (accepted.size() != drafted.size()) {
-        throw UsageError("{}: {} steps accepted and {} drafted", place.where, accepted.size(),
-                         drafted.size());
-      }
-      for (std::size_t i = 0; i < accepted.size(); ++i) log.add_round(place.where, drafted[i], accepted[i]);
-      continue;
-    }
     const auto stated = first_of(place, {"num_draft_tokens", "total_draft_tokens"});
+    std::optional<std::uint64_t> drafted;
+    if (stated) drafted = count_in(*stated);
     std::uint64_t rounds = 0;
     std::uint64_t accepted = 0;
-    if (place.has(histogram_key)) {
-      const std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
+    if (place.has("per_step_accepted") && place.has("per_step_drafted")) {
+      const std::vector<std::uint64_t> steps = counts_in(place.at("per_step_accepted"));
+      const std::vector<std::uint64_t> drafts = counts_in(place.at("per_step_drafted"));
+      if (steps.size() != drafts.size())
+        throw UsageError("{}: {} steps accepted and {} drafted", place.where, steps.size(), drafts.size());
+      for (std::size_t i = 0; i < steps.size(); ++i) log.add_round(place.where, drafts[i], steps[i]);
+      rounds = steps.size();
+      accepted = std::accumulate(steps.begin(), steps.end(), accepted);
+      drafted = std::accumulate(drafts.begin(), drafts.end(), std::uint64_t{0});
+    } else if (place.has(histogram_key)) {
+      std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
+      // Servers cut the zeros at the end.
+      if (const auto gamma = first_of(place, {"num_spec_tokens"}); gamma && !stated)
+        histogram.resize(
+            std::max<std::size_t>(histogram.size(), checked_draft(place.where, count_in(*gamma)) + 1));
       for (std::size_t i = 0; i < histogram.size(); ++i) {
         rounds += histogram[i];
         accepted += i * histogram[i];
       }
       // A request that drafted nothing says nothing about acceptance.
-      if (rounds > 0)
-        log.add_histogram(place.where, histogram, stated ? std::optional(count_in(*stated)) : std::nullopt);
+      if (rounds > 0) log.add_histogram(place.where, histogram, drafted);
     } else {
       rounds = count_in(place.at(spec_steps_key));
       accepted = count_in(place.at("num_accepted_draft_tokens"));
-      log.add_sums(place.where, rounds, count_in(stated ? *stated : place.at("num_draft_tokens")), accepted);
+      if (!drafted) drafted = count_in(place.at("num_draft_tokens"));
+      log.add_sums(place.where, rounds, *drafted, accepted);
     }
     const auto kept = static_cast<double>(accepted);
     check_stated(place, {{spec_steps_key, static_cast<double>(rounds)},
                          {"num_accepted_draft_tokens", kept},
                          {"total_accepted_draft_tokens", kept}});
+    if (drafted) {
+      const auto sum = static_cast<double>(*drafted);
+      check_stated(place, {{"num_draft_tokens", sum}, {"total_draft_tokens", sum}});
+      if (sum > 0) check_stated(place, {{"draft_acceptance_rate", kept / sum}});
+    }
     if (rounds == 0) continue;
     check_stated(place, {{"mean_acceptance_length", 1 + kept / static_cast<double>(rounds)}});
     // The prompt's run and the one for the last token do not draft.

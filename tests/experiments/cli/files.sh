@@ -87,10 +87,6 @@ expect 0 config list Zipf
 expect 2 config list nothing_of_that_name
 expect 0 config show first
 same out "$source_dir/configs/first.json"
-expect 0 config copy first --to mine.json
-same mine.json "$source_dir/configs/first.json"
-expect 2 config copy first --to mine.json
-says err "exists"
 expect 2 config show frist
 says err 'did you mean "first"?'
 expect 2 config

@@ -75,7 +75,7 @@ SPECLAB_PYTHON=bare/bin/python expect 2 plot made --out pictures/a.svg
 says err "bare/bin/python has no matplotlib"
 # Without typst, paper ends before any work.
 expect 2 paper --results none --python bare/bin/python
-says err "has no typst: pip install typst"
+says err "has no typst: python3 -m venv"
 expect 2 paper report.html
 says err "expected a name that ends in .pdf"
 [[ ! -e none/summary.csv && ! -e none/paper ]] || fail "paper worked before it refused"

@@ -135,7 +135,7 @@ std::vector<ReadCase> vllm_cases() {
        {}},
       // Two benchmarks of one file are summed.
       {"bench_serve",
-       serve_text(10, 1058, serve_counts) + serve_text(10, 1058, serve_counts),
+       serve_text(10, 1058, serve_counts) + serve_text(11, 1059, serve_counts),
        {},
        800,
        1.62,
@@ -600,6 +600,21 @@ TEST_CASE("every record counts, and counts that contradict a record's others are
       {"draft acceptance rate = 0.40000 ( 50 accepted / 80 generated)\n",
        {.drafted = 4},
        {"is 0.4", "0.625"}},
+      {vllm(histogram + ", \"draft_acceptance_rate\": 0.9"), {}, {"is 0.9", "give 0.4"}},
+      {vllm(", \"per_step_accepted\": [3, 1], \"per_step_drafted\": [3, 3], \"num_spec_steps\": 43"),
+       {},
+       {"num_spec_steps is 43", "give 2"}},
+      {vllm(", \"acceptance_histogram\": [5, 3], \"acceptance_histogram\": [3, 5]") + vllm(histogram),
+       {},
+       {"log:1: ", "\"acceptance_histogram\" occurs twice"}},
+      {"SpecDecoding metrics: Mean acceptance length: 2.25, Accepted throughput: 0.50 tokens/s, Drafted throughput: "
+       "0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft "
+       "acceptance rate: 99.9%\n",
+       {},
+       {"is 99.9", "give 62.5"}},
+      {"drafted,accepted,rounds\n20,12,4\n", {}, {"log:1: ", "rounds=rounds"}},
+      {"{\"drafted\": 20, \"accepted\": 12, \"rounds\": 4}\n", {}, {"log:1: ", "rounds=rounds"}},
+      {"1,0\n2,0\n3,0\n4,0\n1,0\n2,0\n3,0\n4,0\n", {}, {"log:5: ", "repeated"}},
   };
   for (const RefusedCase& one : cases) {
     CAPTURE(one.text);
@@ -623,6 +638,46 @@ TEST_CASE("a drafter is chosen before it is judged, and means of ranks without d
   REQUIRE(ranks.means.has_value());
   CHECK(ranks.means->accepted == doctest::Approx(1.5));
   CHECK(ranks.warnings.size() == 1);
+}
+
+TEST_CASE("a drafted length that zeros at the end of a histogram leave out is read") {
+  const AcceptanceFile log = acceptance_in(
+      R"({"metrics": {"speculative_decoding": {"acceptance_histogram": [100, 50], "num_spec_tokens": 5}}})",
+      "log");
+  CHECK(log.longest() == 5);
+  CHECK(log.counts.total_examined() == 200);
+}
+
+TEST_CASE("a server was started again if any of its counters fell") {
+  const auto line = [](int rounds, int drafted, int accepted) {
+    return fmt::format(
+        "statistics draft: #calls = {0}, #gen drafts = {0}, #gen tokens = {1}, #acc tokens = {2}\n", rounds,
+        drafted, accepted);
+  };
+  const AcceptanceFile log = acceptance_in(line(87, 174, 100) + line(90, 180, 20), "log");
+  CHECK(log.means->rounds == 177);
+  CHECK(log.means->accepted == doctest::Approx(120.0 / 177));
+}
+
+TEST_CASE("an earlier page of another server, of another run or of other settings is refused") {
+  const auto page = [](const std::string& labels, int rounds, int created, int steps) {
+    return fmt::format(
+        "sglang:spec_verify_calls_total{{{0}}} {1}\nsglang:spec_verify_calls_created{{{0}}} {2}\n"
+        "sglang:generation_tokens_total{{{0}}} {3}\nsglang:spec_num_steps{{{0}}} {4}\n"
+        "sglang:num_running_reqs{{{0}}} {5}\n",
+        labels, rounds, created, 2 * rounds, steps, 9000 - rounds);
+  };
+  const std::string m = "model_name=\"m\"";
+  const auto after = [&](const std::string& earlier) {
+    return reason_of(page(m, 3000, 7, 3), {.earlier = earlier, .earlier_file = "before"});
+  };
+  CHECK(after(page(m, 1000, 7, 3)).empty());
+  CHECK(after(page("model_name=\"n\"", 1000, 7, 3)).find("before has no such") != std::string::npos);
+  CHECK(after("# empty\n").find("before has no such") != std::string::npos);
+  CHECK(after(page(m, 1000, 6, 3)).find("created was 6") != std::string::npos);
+  CHECK(after(page(m, 1000, 7, 4)).find("spec_num_steps was 4") != std::string::npos);
+  CHECK(after(page(m, 1000, 7, 3) + page("model_name=\"n\"", 10, 7, 3)).find("is not in log") !=
+        std::string::npos);
 }
 
 TEST_CASE("means of rounds of several lengths say how far alpha is open") {

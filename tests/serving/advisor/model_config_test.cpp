@@ -109,6 +109,12 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
   CHECK(shape_refusal(R"({"num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2,
     "num_key_value_heads": 3, "vocab_size": 9})")
             .find("num_key_value_heads") != std::string::npos);
+  CHECK(shape_refusal(R"({"num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 8,
+    "num_key_value_heads": 3, "vocab_size": 9})")
+            .find("3 do not divide 8 heads") != std::string::npos);
+  CHECK(shape_refusal(
+            R"({"num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 3, "vocab_size": 9})")
+            .find("3 heads do not divide a hidden size of 8") != std::string::npos);
   CHECK(shape_refusal("[]").find("expected an object") != std::string::npos);
   const auto unknown = [](const char* name) {
     try {

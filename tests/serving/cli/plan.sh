@@ -484,6 +484,32 @@ says out "vllm serve TARGET_MODEL --speculative"
 expect 0 plan log metrics --model 'a b' --c 0.02
 says out "vllm serve 'a b' --speculative"
 
+# An acceptance, a rate or a key that contradicts another way in, or that nothing reads, is refused.
+pair=(--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm)
+printf 'position,drafted,accepted\n1,1000,700\n2,1000,490\n' >two_positions.csv
+refused=(0.7 'serving.acceptance={"kind": "positions", "rates": [0.7]}' '/alpha: acceptances of kind'
+  0.7 alpha=0.2 '/alpha: ALPHA gives it, too'
+  two_positions.csv 'serving.acceptance={"kind": "rate", "rate": 0.1}' '/serving/acceptance: ALPHA gives it, too'
+  0.7 serving.requests_per_second=9 '/serving/requests_per_second: --rate gives it, too'
+  0.7 gamma=7 '/gamma: plan load does not read it')
+for ((i = 0; i < ${#refused[@]}; i += 3)); do
+  expect 2 plan load "${refused[i]}" "${pair[@]}" --rate 2 --quiet --set "${refused[i + 1]}"
+  says err "${refused[i + 2]}"
+done
+# SGLang's slots draft more tokens than the log knows.
+expect 0 plan load two_positions.csv "${pair[@]}" --rate 2 --quiet --set serving.requests=20 --set serving.runs=2 --json
+python "names = [one['name'] for one in data['policies']]
+assert 'γ = 2' in names and 'γ = 3' not in names and 'SGLang\'s slots' not in names, names" out
+expect 2 plan alpha 0.7 "${pair[@]}" --devices 3
+says err "--devices: 3: engines give each device the same number of heads, and llama-3.1-8b has 32"
+expect 2 plan load 0.7 "${pair[@]}" --devices 3 --rate 2 --quiet --set serving.engine.replicas=1
+says err "the same number of heads"
+expect 2 plan alpha 0.7 --target mine --parameters 30B,3B --kv-bytes-per-token 98304 --device h200 --c 0.1 --cache-dtype fp8
+says err "--cache-dtype: kv_bytes_per_token is in bytes already"
+printf 'tokens,batch,ms\n1,1,10\n4,1,3\n8,1,20\n' >falling.csv
+expect 0 plan alpha 0.7 --c 0.1 --target-times falling.csv
+says err "The speedup exceeds its bound"
+
 # Headline, table and settings of plan load agree; costs say what they assume, and times of one batch are refused.
 small=(--set serving.requests=60 --set serving.runs=2 --max-gamma 2 --quiet)
 expect 0 plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --devices 2 --rate 5,20 "${small[@]}" --json

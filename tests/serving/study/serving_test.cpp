@@ -301,6 +301,11 @@ TEST_CASE("what cannot be served is refused, with its path") {
   twice["serving"]["acceptance"] = {{"kind", "positions"}, {"rates", {0.5}}};
   CHECK(config_error_of([&] { run_of(twice); }) ==
         "/alpha: acceptances of kind \"positions\" do not read it; leave it out");
+  twice.erase("alpha");
+  twice["gamma"] = 2;
+  CHECK(config_error_of([&] {
+          run_of(twice);
+        }).starts_with("/serving/acceptance/rates: 1 positions, and up to 2 tokens are drafted"));
   CHECK(refused(R"({"serving": {"acceptance": {"kind": "constant_rate", "mean": 4}}})")
             .starts_with("/serving/acceptance/mean: 4 accepted"));
   CHECK(

@@ -57,13 +57,15 @@ TEST_CASE("objects have a limit of keys, beyond which reading would take minutes
   };
   CHECK(parse_error(wide(10000)).empty());
   CHECK(parse_error(wide(10001)) == "/: an object has more than 10000 keys");
-  CHECK(json_line(wide(100000)).is_discarded());
+  CHECK(json_line(wide(100000), "line").is_discarded());
 }
 
 TEST_CASE("a line of JSON Lines that is nested too deep or broken is discarded") {
-  CHECK(json_line("[1, 2]") == parse_json("[1, 2]"));
-  CHECK(json_line("[1, ").is_discarded());
-  CHECK(json_line(std::string(100000, '[') + std::string(100000, ']')).is_discarded());
+  CHECK(json_line("[1, 2]", "line") == parse_json("[1, 2]"));
+  CHECK(json_line("[1, ", "line").is_discarded());
+  CHECK_THROWS_WITH_AS(json_line(R"([{"a": 1, "a": 1}])", "log:7"),
+                       doctest::Contains("log:7: key \"a\" occurs twice"), UsageError);
+  CHECK(json_line(std::string(100000, '[') + std::string(100000, ']'), "line").is_discarded());
 }
 
 TEST_CASE("the time to read a list grows with its length, not with its square") {
