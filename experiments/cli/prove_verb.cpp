@@ -43,7 +43,9 @@ RuleConfig rule_of(const Values& values) {
   if (const auto lenience = values.given<double>("lenience")) spec["lenience"] = *lenience;
   if (const auto residual = values.given("residual")) spec["residual"] = *residual;
   for (const std::string& assignment : values.texts("param")) {
-    if (const std::string key = assignment.substr(0, assignment.find_first_of("=.")); spec.contains(key))
+    const std::size_t first = assignment.starts_with('/') ? 1 : 0;
+    if (const std::string key = assignment.substr(first, assignment.find_first_of("=./", first) - first);
+        spec.contains(key))
       throw UsageError("--param {}: {} is given twice", assignment, key);
     apply_assignment(spec, assignment);
   }

@@ -126,9 +126,9 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
   return axes;
 }
 
-/// Throws ConfigError if a path that is set later would replace the value at one that is set earlier.
-void refuse_replaced(const std::vector<std::string>& set, const std::string& where) {
-  for (std::size_t later = 0; later < set.size(); ++later) {
+/// Throws ConfigError if a path, from the given one on, would replace the value at one that is set earlier.
+void refuse_replaced(const std::vector<std::string>& set, std::size_t from, const std::string& where) {
+  for (std::size_t later = from; later < set.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       if (!(set[earlier] + "/").starts_with(set[later] + "/")) continue;
       throw ConfigError(where, "\"{}\" replaces what \"{}\" has set; leave one of them out", set[later],
@@ -256,9 +256,10 @@ CellGrid::CellGrid(const Config& config, bool split) {
       plan.places.try_emplace(path, place_of(path));
       set.push_back(path);
     }
-    refuse_replaced(set, fmt::format("/cases/{}/set", index));
+    refuse_replaced(set, 0, fmt::format("/cases/{}/set", index));
+    const std::size_t of_case = set.size();
     for (const GridAxis& axis : plan.axes) set.push_back(axis.path);
-    refuse_replaced(set, "/sweep");
+    refuse_replaced(set, of_case, "/sweep");
   }
   size_ = plan.cases.size();
   for (const GridAxis& axis : plan.axes) {

@@ -122,10 +122,10 @@ LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFil
   if (!values.has("alpha")) refuse_given(values, {"of-drafted"}, "no ALPHA is given that it could mean");
   Json given;
   const Config config = config_of(values, log, given);
-  auto longest = static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft));
+  const auto asked = static_cast<int>(checked_count(values, "max-gamma", 1, longest_draft));
   // Acceptance beyond the log's longest draft is not known.
-  if (log) longest = std::min(longest, static_cast<int>(log->longest()));
-  LoadQuestion question = load_question(config, longest);
+  LoadQuestion question =
+      load_question(config, log ? std::min(asked, static_cast<int>(log->longest())) : asked);
   if (log) {
     question.acceptance_words = log_words(*log, values.text("alpha"));
     if (question.target.empty()) question.target = log->model;

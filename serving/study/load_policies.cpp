@@ -42,7 +42,7 @@ std::vector<double> tokens_of(const LoadQuestion& question) {
 }
 
 std::uint32_t longest_slots() {
-  const Selected<StepPolicyKind> slots = policy_of({{"kind", "sglang"}});
+  const Selected<StepPolicyKind> slots = kind_named(step_policy_family(), "sglang");
   return slots.entry().max_drafted(slots);
 }
 

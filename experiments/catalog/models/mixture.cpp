@@ -83,8 +83,8 @@ ModelFacts mixture_facts(const SelectedKind& selected, const FactsRequest& reque
   if (!parameters.base.model && !request.target) {
     throw ConfigError(selected.path + "/base", "\"target\" has a meaning in a draft only; give a model");
   }
-  for (const auto& part : {parameters.base.model, std::optional(parameters.other)})
-    if (part) refuse_sampling(*part);
+  if (parameters.base.model) refuse_sampling(*parameters.base.model);
+  refuse_sampling(parameters.other);
   if (parameters.alpha.has_value() == parameters.epsilon.has_value())
     throw ConfigError(selected.path, "a mixture needs either \"epsilon\" or \"alpha\"");
   const ModelFacts base = parameters.base.model ? facts_of(*parameters.base.model, request) : *request.target;

@@ -73,13 +73,13 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     const std::string line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const auto where = [&] { return fmt::format("{}:{}", source.name(), number); };
-    const Json json = json_line(line, where());
-    if (!json.is_object()) throw UsageError("{}: this line is no JSON object", where());
-    refuse_unknown_keys(json, where());
-    const JsonPlace here{&json, where() + ": "};
+    const std::string where = fmt::format("{}:{}", source.name(), number);
+    const Json json = json_line(line, where);
+    if (!json.is_object()) throw UsageError("{}: this line is no JSON object", where);
+    refuse_unknown_keys(json, where);
+    const JsonPlace here{&json, where + ": "};
     const auto refuse_new = [&](const std::string& key) {
-      if (json.contains(key)) throw UsageError("{}: /{}: the first line has no such value", where(), key);
+      if (json.contains(key)) throw UsageError("{}: /{}: the first line has no such value", where, key);
     };
     refuse_new(deeper);
     if (!has_entropy) refuse_new("entropy");
@@ -95,7 +95,7 @@ RecordingPart read_json_lines(const RecordingSource& source) {
           number_of(here.at(depth == 0 ? "logq" : fmt::format("logq_depth{}", depth + 1).c_str())));
     }
     if (has_entropy) record.entropy = number_of(here.at("entropy"));
-    builder.add(record, where);
+    builder.add(record, [&where] { return where; });
   }
   return std::move(builder).take(source.name());
 }
