@@ -33,7 +33,7 @@ done
 sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
-  analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
+  analysis/exact/chain_distributions.cpp analysis/exact/transitions.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
@@ -46,7 +46,7 @@ sources="explorer/engine.cpp
   serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
   serving/advisor/server_settings.cpp $out/server_settings.json.cpp
   experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
-  experiments/base/support/csv_reader.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
+  experiments/base/support/csv.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
   experiments/base/support/text_files.cpp
   sim/text/utf8.cpp sim/text/corpus.cpp sim/text/input_stream.cpp sim/text/text_file.cpp sim/text/subword.cpp
   sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp

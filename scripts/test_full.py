@@ -51,7 +51,7 @@ def install(environment):
 
 
 def run(build, options):
-    report = build / "full.xml"
+    report = build.resolve() / "full.xml"  # ctest takes a relative path from its own folder
     code = subprocess.run(["ctest", "--test-dir", build, "--output-junit", report, "--output-on-failure", *options]).returncode
     cases = {case.get("name"): case for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase")}
     record = build / "python-environment" / RECORD

@@ -3,7 +3,6 @@
 // for any number of threads.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>

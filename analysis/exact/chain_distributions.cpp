@@ -6,7 +6,6 @@
 #include <cassert>
 #include <utility>
 
-#include "analysis/exact/direct_stationary.hpp"
 #include "core/stop.hpp"
 
 namespace speclab {

@@ -18,7 +18,7 @@ namespace speclab {
 /// continues with the mean of a distribution and its successor (damping).
 struct StationaryDistribution {
   std::vector<double> distribution;
-  bool direct = false;  ///< solved without iteration (analysis/exact/direct_stationary.hpp)
+  bool direct = false;  ///< solved without iteration (direct_stationary)
   int iterations = 0;
   double residual = 0;  ///< L1 distance between the distribution and its successor
   /// Estimate of the iteration's own error: residual / (1 - r), where the residual fell by the factor r per

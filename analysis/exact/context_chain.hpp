@@ -17,7 +17,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "analysis/theory/theorems.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

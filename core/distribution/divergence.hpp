@@ -38,14 +38,4 @@ SPECLAB_HD Real total_variation(BasicRow<Real> a, BasicRow<Real> b) {
   return distance / Real(2);
 }
 
-/// Returns D_LK as Definition 3.2 states it: the sum of |target - M|, where M is the mean of the two rows.
-template <class Real>
-SPECLAB_HD Real d_lk(BasicRow<Real> target, BasicRow<Real> draft) {
-  return sum_terms<Real>(0, target.size, [&](std::int32_t i) {
-    const Real middle = (target[i] + draft[i]) / Real(2);
-    const Real difference = target[i] - middle;
-    return difference < Real(0) ? Real(-difference) : difference;
-  });
-}
-
 }  // namespace speclab

@@ -106,21 +106,4 @@ struct CoupledThresholds {
   }
 };
 
-/// The target's row over the tokens with p/q > t.
-template <class Real>
-struct RowAbove {
-  using value_type = Real;
-  BasicRow<Real> target;
-  BasicRow<Real> draft;
-  Real threshold;
-  std::int32_t size = target.size;
-
-  /// Returns the weight of a token: p if p/q is above the threshold, else 0. It compares ratios, because the
-  /// threshold is itself the ratio of a token; products would be rounded and could admit that token.
-  Real operator[](Token id) const {
-    const ProbabilityRatio<Real> ratio(target[id], draft[id]);
-    return ratio.infinite || threshold < ratio.value ? target[id] : Real(0);
-  }
-};
-
 }  // namespace speclab

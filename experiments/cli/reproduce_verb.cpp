@@ -13,7 +13,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/markup.hpp"
 #include "experiments/base/support/atomic_file.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"

@@ -273,6 +273,16 @@ CellGrid::CellGrid(const Config& config, bool split) {
   size_ = end;
 }
 
+std::string cell_name(const ShownConfig& config, const CaseConfig& cell) {
+  GridValues swept;
+  for (const auto& value : cell.set) {
+    if (config.sweep && find(*config.sweep, value.first) != nullptr) swept.push_back(value);
+  }
+  return !config.cases || swept.empty() || cell.label == label_of(cell.set)
+             ? cell.label
+             : fmt::format("{}, {}", cell.label, label_of(swept));
+}
+
 const Experiment& CellGrid::experiment() const { return *plan_->whole.experiment; }
 
 CellSpec CellGrid::unsplit(std::size_t index) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/config/experiment.hpp"
+#include "experiments/config/shown_config.hpp"
 
 namespace speclab {
 
@@ -34,6 +35,9 @@ class CellGrid {
   std::vector<std::size_t> ends_;
   std::size_t size_ = 0;
 };
+
+/// Returns a cell's name in tables: its label and, for a case, the values of the config's sweep.
+std::string cell_name(const ShownConfig& config, const CaseConfig& cell);
 
 /// Returns all cells at once, undivided.
 std::vector<CellSpec> expand(const Config& config);

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/input_files.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/type.hpp"
 #include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/config/config.hpp"

@@ -27,7 +27,7 @@ struct CaseConfig {
   std::string note;
 };
 
-/// A section: a part of a config that one experiment or verb reads. Each has a line in all_sections.cpp.
+/// A section: a part of a config that one experiment or verb reads. Each has a line in all_experiments.cpp.
 struct SectionKind {
   std::string key;
   TypePtr type;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/recording/log_probability.hpp"
 
 namespace speclab {

@@ -1,7 +1,7 @@
 #include "experiments/recording/json_document.hpp"
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 
 namespace speclab {
 

@@ -19,13 +19,14 @@ std::string brief_text(const std::string& text) { return printable(text, 80); }
 /// The values of a record under speclab's names.
 using NamedValues = std::map<std::string, std::string>;
 
-NamedValues values_in(const Json& value, const TextLine& line, const NamedFields& fields) {
+NamedValues values_in(const Json& value, const TextLine& line, const NamedFields& fields,
+                      const char* remedy) {
   NamedValues values;
   for (const auto& [name, path] : fields) {
     const Json* place = &value;
     for (const std::string& part : split(path, '.')) {
       if (!place->is_object() || !place->contains(part))
-        throw UsageError("{}: no \"{}\", which --fields names for {}", line.where, path, name);
+        throw UsageError("{}: no \"{}\" for {}; {}", line.where, path, name, remedy);
       place = &(*place)[part];
     }
     values[name] = place->is_string() ? place->get<std::string>() : place->dump();
@@ -35,14 +36,15 @@ NamedValues values_in(const Json& value, const TextLine& line, const NamedFields
 
 }  // namespace
 
-NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string>& names) {
+NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string>& names,
+                           const char* remedy) {
   const std::vector<std::string> fields = split(header.text, ',');
   count_ = fields.size();
   for (const std::string& name : names) {
     const auto found = std::find(fields.begin(), fields.end(), name);
     if (found == fields.end()) {
-      throw UsageError("{}: no column \"{}\" in the header \"{}\"; say with --fields which columns there are",
-                       header.where, name, brief_text(header.text));
+      throw UsageError("{}: no column \"{}\" in the header \"{}\"; {}", header.where, name,
+                       brief_text(header.text), remedy);
     }
     if (std::count(fields.begin(), fields.end(), name) > 1)
       throw UsageError("{}: column \"{}\" occurs twice in the header \"{}\"", header.where, name,
@@ -82,7 +84,8 @@ void check_fields(const NamedFields& fields, std::initializer_list<const char*> 
 
 void each_named_record(
     const std::vector<TextLine>& lines, const NamedFields& fields,
-    const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit) {
+    const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit,
+    const char* remedy) {
   if (lines.front().text.front() == '{') {
     // An object may be spread over the lines.
     const bool spread = json_line(lines.front().text, lines.front().where).is_discarded();
@@ -92,13 +95,13 @@ void each_named_record(
       const Json value = json_line(line.text, line.where);
       if (!value.is_object())
         throw UsageError("{}: {} is not an object of JSON", line.where, brief_text(line.text));
-      visit(line, values_in(value, line, fields));
+      visit(line, values_in(value, line, fields, remedy));
     }
     return;
   }
   std::vector<std::string> columns;
   for (const auto& [name, column] : fields) columns.push_back(column);
-  const NamedColumns header(lines.front(), columns);
+  const NamedColumns header(lines.front(), columns, remedy);
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string> words = header.words(lines[i]);
     NamedValues values;

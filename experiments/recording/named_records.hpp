@@ -8,14 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 
 namespace speclab {
+
+/// The remedy for a missing name, as the end of a sentence.
+inline constexpr const char* fields_remedy = "say with --fields which names there are";
 
 class NamedColumns {
  public:
   /// Throws UsageError if the header lacks a name or has it twice.
-  NamedColumns(const TextLine& header, const std::vector<std::string>& names);
+  NamedColumns(const TextLine& header, const std::vector<std::string>& names,
+               const char* remedy = fields_remedy);
 
   /// Returns the line's words in the order of the names. Throws UsageError for a line of more or fewer words
   /// than the header.
@@ -40,6 +44,7 @@ void check_fields(const NamedFields& fields, std::initializer_list<const char*> 
 /// one lacks a field.
 void each_named_record(
     const std::vector<TextLine>& lines, const NamedFields& fields,
-    const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit);
+    const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit,
+    const char* remedy = fields_remedy);
 
 }  // namespace speclab

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/recording/named_records.hpp"
 #include "experiments/recording/recording_format.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/recording/json_document.hpp"
 
 namespace speclab {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "experiments/base/page/cells.hpp"
+#include "experiments/config/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/printed_numbers.hpp"
@@ -37,7 +38,7 @@ std::string range_text(const Result& result, Metric metric) {
   }
   if (least == nullptr || least == most) return "";
   const auto at = [&](const CellResult& cell) {
-    return fmt::format("{} ({})", number_text(*estimate_of(cell, metric)), cell.label);
+    return fmt::format("{} ({})", number_text(*estimate_of(cell, metric)), cell_name(result.shown(), cell));
   };
   return fmt::format("{} from {} to {}", metric_label(metric), at(*least), at(*most));
 }

@@ -1,4 +1,5 @@
 #include "experiments/results/metric_tables.hpp"
+#include "experiments/config/cells.hpp"
 
 #include <fmt/format.h>
 
@@ -191,7 +192,7 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
 
   for (const CellResult& cell : cells) {
     if (table.rows.size() == max_rows) break;
-    std::vector<Cell> row{text_cell(cell.label)};
+    std::vector<Cell> row{text_cell(cell_name(result.shown(), cell))};
     for (const auto& [kind, metric] : numbers) row.push_back(kind.cell(cell, metric));
     for (const std::string& name : measured) row.push_back(text_cell(measured_text(cell, name)));
     if (!more.empty()) {

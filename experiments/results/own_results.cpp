@@ -4,6 +4,7 @@
 
 #include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/page/cells.hpp"
+#include "experiments/config/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_rows.hpp"
 
@@ -34,7 +35,7 @@ std::vector<Table> own_tables(const Result& result, const Timings&, const std::s
   for (const Field& field : own_fields(result)) table.columns.push_back(field.name);
   for (std::string& column : table.columns) std::replace(column.begin(), column.end(), '_', ' ');
   for (const CellResult& cell : result.cells) {
-    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
+    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell_name(result.shown(), cell)));
     const Json own = own_json(result, cell);
     for (const Field& field : own_fields(result)) row.push_back(own_cell(own.value(field.name, Json())));
   }

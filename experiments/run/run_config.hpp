@@ -10,7 +10,6 @@
 
 #include "experiments/config/cells.hpp"
 #include "experiments/config/experiment.hpp"
-#include "experiments/config/shown_config.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/prepared_cells.hpp"
 #include "experiments/run/result.hpp"

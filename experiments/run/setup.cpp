@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/random/philox.hpp"
-#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config.hpp"
@@ -107,8 +106,11 @@ void check_setup(const ConfigReader& config) {
     check_corpus(corpus ? &*corpus : nullptr, "/corpus");
   }
   check_prompt(size, target);
-  for (const auto& [model, facts] : {std::pair(&models.target, &target), std::pair(&models.draft, &draft)})
-    check_sampling(sampling_of(*model, config[&Config::sampling]), facts->vocab, sampling_path(*model));
+  for (const auto& [model, facts] : {std::pair(&models.target, &target), std::pair(&models.draft, &draft)}) {
+    const RequestLaw& law = sampling_of(*model, config[&Config::sampling]);
+    check_sampling(law, facts->vocab, sampling_path(*model));
+    check_overlap(models.draft, law);
+  }
   // A rule with measured parameters is made after the measurement.
   const RuleConfig& rule = config[&Config::rule];
   if (!rule.entry().measure) make_rule(rule, [&] { return config[&Config::gamma]; });

@@ -12,7 +12,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/atomic_file.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_source.hpp"
 

@@ -2,7 +2,6 @@
 // each doubling look at the interval: a "look" is an interim analysis, as in group-sequential tests.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "experiments/config/experiment.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

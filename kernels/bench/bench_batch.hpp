@@ -1,7 +1,6 @@
 // Places the batch of a measurement in memory of its own, on a device or on the host.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

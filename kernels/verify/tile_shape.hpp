@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/simt/simt.hpp"
 #include "kernels/verify/row_distribution.hpp"
 
 namespace speclab {

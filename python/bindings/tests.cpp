@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/fit_power.hpp"
 #include "analysis/statistics/sequence_tests.hpp"

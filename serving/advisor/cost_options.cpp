@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "serving/advisor/planning.hpp"
 
 namespace speclab {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "serving/advisor/head_config.hpp"
 #include "serving/advisor/model_families.hpp"
 #include "serving/advisor/model_parts.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analysis/cost/cost_model.hpp"
-#include "analysis/statistics/acceptance_log.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 #include "serving/advisor/plan_result.hpp"
 #include "serving/advisor/server_settings.hpp"

@@ -10,7 +10,7 @@
 
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "serving/advisor/plan_text.hpp"
 
 namespace speclab {

@@ -11,6 +11,7 @@
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
+#include "experiments/config/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_rows.hpp"
 #include "experiments/studies/finished_cells.hpp"
@@ -90,7 +91,7 @@ Table table_of(const Result& result, const std::string& id) {
   table.columns = names;
   table.columns.insert(table.columns.begin(), "cell");
   for (const auto& [index, cell, own] : served_cells(result)) {
-    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
+    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell_name(result.shown(), cell)));
     for (const std::string& name : names) {
       const ServingNumber* number = find_named(own.numbers, name);
       row.push_back(number != nullptr ? simulated_cell(*number, own) : Cell{});
@@ -108,8 +109,8 @@ Table measured_table(const Result& result, const std::string& id) {
     for (const ServingNumber& number : own.numbers) {
       if (!number.measured) continue;
       const std::optional<double> error = error_percent(number);
-      table.rows.push_back({text_cell(cell.label), text_cell(number.name), simulated_cell(number, own),
-                            number_cell(number.measured),
+      table.rows.push_back({text_cell(cell_name(result.shown(), cell)), text_cell(number.name),
+                            simulated_cell(number, own), number_cell(number.measured),
                             error ? Cell{fmt::format("{:+.1f}", *error), error,
                                          std::abs(*error) <= close_percent ? "good" : "bad"}
                                   : text_cell("–")});

@@ -15,7 +15,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/base/support/text_files.hpp"
 #include "experiments/recording/json_document.hpp"

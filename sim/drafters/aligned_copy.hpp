@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/drafters/drafter.hpp"
 #include "sim/drafters/point_rows.hpp"
 
 namespace speclab {

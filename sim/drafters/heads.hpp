@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "core/distribution/transforms.hpp"
-#include "sim/drafters/drafter.hpp"
 #include "sim/models/model.hpp"
 
 namespace speclab {

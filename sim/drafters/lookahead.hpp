@@ -13,7 +13,6 @@
 
 #include "core/random/philox.hpp"
 #include "core/round/round.hpp"
-#include "sim/drafters/drafter.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "sim/error.hpp"
 

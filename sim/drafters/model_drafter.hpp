@@ -12,7 +12,6 @@
 #include "core/distribution/grammar.hpp"
 #include "core/distribution/request_options.hpp"
 #include "sim/adaptive_drafting.hpp"
-#include "sim/drafters/drafter.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/request_model.hpp"

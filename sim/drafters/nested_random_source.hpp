@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "core/random/random_source.hpp"
-#include "core/round/round.hpp"
 
 namespace speclab {
 

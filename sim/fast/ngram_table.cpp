@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/random/bernoulli_bits.hpp"
 #include "core/random/philox.hpp"
 #include "core/stop.hpp"
 #include "sim/error.hpp"

@@ -22,8 +22,6 @@
 #include <span>
 
 #include "core/random/alias.hpp"
-#include "core/random/bernoulli_bits.hpp"
-#include "core/random/bernoulli_threshold.hpp"
 #include "core/rules/pointwise_rules.hpp"
 #include "sim/fast/huge_pages.hpp"
 #include "sim/models/ngram_model.hpp"

@@ -1,7 +1,6 @@
 #include "sim/fast/truncated_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/rules/token.hpp"
 #include "sim/fast/ngram_rows.hpp"

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "core/distribution/adjustment.hpp"
 #include "core/distribution/row.hpp"
-#include "core/distribution/transforms.hpp"
 #include "sim/text/gguf_tokenizer.hpp"
 
 namespace speclab {

@@ -1,6 +1,5 @@
 #include "sim/models/mapped_model.hpp"
 
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/distribution/transforms.hpp"
+#include "core/distribution/adjustment.hpp"
 #include "core/round/round.hpp"
 #include "sim/models/ngram_model.hpp"
 #include "sim/models/table_model.hpp"

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "core/distribution/adjustment.hpp"
 #include "core/distribution/row.hpp"
-#include "core/distribution/transforms.hpp"
 #include "sim/models/ngram_level.hpp"
 #include "sim/models/packed_ngram.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/shards/shard_run.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -19,8 +19,10 @@ STARTED = "import sys; sys.argv[0] = 'speclab'; from speclab_program import main
 
 
 def paths_in(content):
-    """The folders of this machine that a file names. Errors of the GPU code, which no wheel has, name their source file."""
-    content = content.replace(f"{source}/kernels/gpu/".encode(), b"")
+    """The folders of this machine that a file names. Errors of the GPU code name their source file, and a program with libllama names the
+    library's folder; no wheel has either."""
+    for of_no_wheel in ("kernels/gpu/", "data/neural/"):
+        content = content.replace(f"{source}/{of_no_wheel}".encode(), b"")
     return [str(path) for path in (source, build, pathlib.Path.home()) if f"{path}/".encode() in content]
 
 

@@ -47,6 +47,16 @@ auto in_file(const std::string& file, const Work& work) {
   }
 }
 
+/// Runs `work`; a ModelError becomes a ConfigError at `path`.
+template <class Work>
+auto at_path(const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (const ModelError& error) {
+    throw ConfigError(path, error.what());
+  }
+}
+
 /// Wrong usage of the program itself; leads to exit code 2.
 struct UsageError : std::runtime_error {
   explicit UsageError(const std::string& problem);

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cassert>
-#include <concepts>
 #include <deque>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>

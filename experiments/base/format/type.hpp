@@ -2,6 +2,7 @@
 // defaults, the JSON schema, `speclab list` and the reference page.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,5 +61,10 @@ const Typed<T>& described();
 
 /// Returns a value as an error message shows it, shortened.
 std::string shown(const Json& value);
+
+/// Replaces the path in every input file (see input_file) of a value of this type by the result of `place`.
+/// Leaves other texts unchanged, even equal ones, and values of the wrong form, which `read` rejects.
+void place_input_files(const Type& type, Json& json,
+                       const std::function<std::string(const std::string& path)>& place);
 
 }  // namespace speclab

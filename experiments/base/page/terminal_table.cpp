@@ -9,7 +9,7 @@
 
 #include "experiments/base/page/table.hpp"
 #include "experiments/base/page/text_width.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/printable.hpp"
 
 namespace speclab {

@@ -1,13 +1,69 @@
-// Writes comma-separated values, for spreadsheets and other programs.
+// Writes comma-separated values for spreadsheets and other programs, and reads those of users' files of
+// numbers.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 namespace speclab {
+
+/// Returns the text without blanks, tabs and carriage returns at either end.
+std::string trimmed(std::string_view text);
+
+/// Returns the words between separators, trimmed; a single empty word for an empty text. A word in quotation
+/// marks is returned without them and may contain separators.
+std::vector<std::string> split(std::string_view text, char separator);
+
+/// Returns the whole text, trimmed, as a finite number; empty if it is not one.
+std::optional<double> number_in(std::string_view text);
+
+/// Returns the whole text as an integer; empty if it is not one.
+std::optional<std::int64_t> integer_in(std::string_view text);
+
+/// A line that is not empty.
+struct TextLine {
+  std::string where;  ///< "file:number"
+  std::string text;   ///< trimmed
+};
+
+/// Returns the lines of a text that are not empty, numbered as in the file of this name. A byte order mark of
+/// UTF-8 is left out, here and in `first_line_of`.
+std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
+
+/// Returns the first line that is not blank, trimmed; empty if there is none.
+std::string_view first_line_of(std::string_view text);
+
+/// Returns the names of a table's header: at least two words between commas. No word may be a number or
+/// contain blanks. Returns nothing for other lines.
+std::vector<std::string> header_names(std::string_view line);
+
+struct NumberRow {
+  std::string where;
+  std::vector<double> numbers;
+};
+
+/// Returns the numbers of every line, which commas separate. Throws std::invalid_argument ("file:2: "x" is
+/// not a number") for other fields, and for an empty one: a line that ends with a comma may have lost a
+/// number.
+std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file);
+
+/// The names that a column may have in a header; messages show the first.
+using ColumnNames = std::vector<std::string_view>;
+
+/// Visits a row's fields, in the order of the requested columns.
+using VisitRow = std::function<void(const std::string& where, const std::vector<std::string>& fields)>;
+
+/// Visits the lines of a table that has these columns and no others. A first line in which no field is a
+/// number is the header, which gives the order of the columns; without a header it is that of `columns`.
+/// Throws std::invalid_argument, which names file, line and the columns that are known, for a name in the
+/// header that is unknown, missing or there twice, and for a line of fewer or more fields.
+void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
+              const VisitRow& visit);
 
 /// One field. Floating-point numbers are written in the shortest form that is read back as the same double.
 using CsvValue = std::variant<std::string, double, std::int64_t, std::uint64_t>;

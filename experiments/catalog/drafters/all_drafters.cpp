@@ -1,11 +1,11 @@
 // Describes every drafter, lists them in the order of `speclab list`, and defines what drafters share.
 #include <fmt/format.h>
 
-#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/drafters/made_drafter.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/catalog/policies/policy_kind.hpp"
 #include "sim/drafters/aligned_copy.hpp"
 #include "sim/drafters/heads.hpp"
 #include "sim/drafters/hierarchical.hpp"
@@ -77,9 +77,11 @@ DrafterKind grammar_drafter() {
       });
 }
 
-void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {
-  if (min_match <= max_match) return;
-  throw ConfigError(path + "/min_match", "{} is above max_match {}", min_match, max_match);
+template <class Drafter, class Options>
+MadeDrafter made_matching(const Options& own, const std::string& path, const DrafterRequest& request) {
+  if (own.min_match > own.max_match)
+    throw ConfigError(path + "/min_match", "{} is above max_match {}", own.min_match, own.max_match);
+  return MadeDrafter{Drafter(request.text.vocabulary.size(), own)};
 }
 
 DrafterKind lookup_drafter() {
@@ -93,10 +95,7 @@ DrafterKind lookup_drafter() {
        field("occurrence", &P::occurrence,
              choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),
              "Match to continue if several have the same length.")},
-      [](const P& own, const std::string& path, const DrafterRequest& request) {
-        check_matches(own.min_match, own.max_match, path);
-        return MadeDrafter{LookupDrafter(request.text.vocabulary.size(), own)};
-      });
+      made_matching<LookupDrafter, P>);
 }
 
 DrafterKind suffix_drafter() {
@@ -110,10 +109,7 @@ DrafterKind suffix_drafter() {
        field("factor", &P::factor, number(0, 64), "Most drafted tokens per matched token."),
        field("min_probability", &P::min_probability, number(0, 1),
              "Smallest estimated joint probability of the drafted tokens.")},
-      [](const P& own, const std::string& path, const DrafterRequest& request) {
-        check_matches(own.min_match, own.max_match, path);
-        return MadeDrafter{SuffixDrafter(request.text.vocabulary.size(), own)};
-      });
+      made_matching<SuffixDrafter, P>);
 }
 
 DrafterKind lookahead_drafter() {

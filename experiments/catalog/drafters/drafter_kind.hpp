@@ -7,7 +7,6 @@
 #include <string>
 
 #include "experiments/base/format/family.hpp"
-#include "experiments/catalog/max_tokens_drafted.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "sim/text/corpus.hpp"

@@ -7,7 +7,6 @@
 
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "sim/drafters/any_drafter.hpp"
-#include "sim/models/model.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/text_files.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "sim/error.hpp"

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/distribution/number.hpp"
-#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 
@@ -153,6 +152,10 @@ ModelKind mixture_model() {
   made.exact_rows = exact_mixture;
   made.needs_target = [](const SelectedKind& selected) {
     return !selected.as<MixtureParameters>().base.model;
+  };
+  made.fixes_overlap = [](const SelectedKind& selected) {
+    const auto& own = selected.as<MixtureParameters>();
+    return !own.base.model && own.alpha;
   };
   return made;
 }

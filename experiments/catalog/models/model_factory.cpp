@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
@@ -41,6 +40,7 @@ std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request
 
 BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& request,
                                const RequestLaw& config_sampling) {
+  check_overlap(config, sampling_of(config, config_sampling));
   BuiltModel built = unadjusted(config, request);
   return {with_sampling(std::move(built.model), sampling_of(config, config_sampling), request.prompt,
                         sampling_path(config)),
@@ -51,6 +51,7 @@ BuiltModel ModelFactory::prompted(const ModelConfig& config, const ModelRequest&
                                   const RequestLaw& config_sampling) {
   const RequestLaw& law = sampling_of(config, config_sampling);
   if (!law.remembers()) return model(config, request, config_sampling);
+  check_overlap(config, law);
   BuiltModel built = unadjusted(config, request);
   check_sampling(law, built.model.vocab(), sampling_path(config));
   built.remembered = law;
@@ -73,6 +74,13 @@ std::string sampling_path(const ModelConfig& config) {
 void refuse_sampling(const ModelConfig& part) {
   if (part.sampling)
     throw ConfigError(part.path + "/sampling", "only the whole model has sampling options; leave it out");
+}
+
+void check_overlap(const ModelConfig& draft, const RequestLaw& law) {
+  if (law.identity() || !draft.entry().fixes_overlap || !draft.entry().fixes_overlap(draft)) return;
+  throw ConfigError(
+      draft.path + "/alpha",
+      "holds for rows without sampling options, which change it; leave \"sampling\" out, or give \"epsilon\"");
 }
 
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {

@@ -94,6 +94,9 @@ std::string sampling_path(const ModelConfig& config);
 /// Throws ConfigError for sampling options of a part of another model, because only the whole model's are
 /// read.
 void refuse_sampling(const ModelConfig& part);
+/// Throws ConfigError for a draft with a fixed overlap (ModelKind::fixes_overlap) if the options of target or
+/// draft change rows.
+void check_overlap(const ModelConfig& draft, const RequestLaw& law);
 
 /// Returns the facts of a model that is not built yet (ModelKind::facts). Throws ConfigError.
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request);

@@ -63,6 +63,9 @@ struct ModelKind : KindInfo {
       exact_rows = nullptr;
   /// Returns true if a draft with these parameters is made from the target; empty: never.
   std::function<bool(const SelectedKind& selected)> needs_target = nullptr;
+  /// Returns true if a draft with these parameters has a fixed overlap with the target, which sampling
+  /// options would change; empty: never.
+  std::function<bool(const SelectedKind& selected)> fixes_overlap = nullptr;
 };
 
 using ModelConfig = Selected<ModelKind>;

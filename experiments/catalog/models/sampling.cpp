@@ -13,7 +13,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "sim/models/request_model.hpp"
 

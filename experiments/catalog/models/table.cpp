@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "core/distribution/number.hpp"
-#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/npy.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "experiments/base/format/family.hpp"
-#include "experiments/catalog/max_tokens_drafted.hpp"
 #include "sim/policies/any_policy.hpp"
 
 namespace speclab {
+
+/// Largest number of drafted tokens per round that a policy or a drafter may ask for.
+inline constexpr std::int32_t max_tokens_drafted = 64;
 
 /// Input of a policy besides its parameters: the time of a round with so many drafted tokens, in target runs.
 struct PolicyRequest {

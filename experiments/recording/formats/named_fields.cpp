@@ -2,7 +2,6 @@
 // field for it, the file is one sequence, and its tokens are in order.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "experiments/base/format/config_error.hpp"

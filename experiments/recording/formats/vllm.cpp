@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiments/base/format/at_path.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"

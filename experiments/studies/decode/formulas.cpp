@@ -1,7 +1,6 @@
 #include "experiments/studies/decode/formulas.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "analysis/theory/optimal_gamma.hpp"

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "experiments/config/experiment.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

@@ -138,9 +138,9 @@ Proof prove_in(const ProofTask& task) {
   proof.lossless = found.lossless();
   proof.tv = proof_number(found.distance);
   proof.acceptance = proof_number(found.acceptance());
-  if (const auto& bound = examined.optimal_transport_bound) {
+  // The bound is that of a drafted token.
+  if (const auto& bound = examined.optimal_transport_bound; bound && proof.gamma > 0)
     proof.optimal_transport_bound = proof_number(*bound);
-  }
   proof.expected_accepted = proof_number(found.expected_accepted);
   proof.expected_emitted = proof_number(found.expected_emitted);
   proof.rejection = proof_number(found.rejection);

@@ -8,7 +8,7 @@
 
 #include "core/distribution/number.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"

@@ -41,8 +41,14 @@ std::string_view info_label(const LogSource& source) {
 /// argument is None.
 class SglangDrafts {
  public:
-  /// Throws UsageError if the line has other arguments than those before.
+  /// Throws UsageError if the line has other arguments than those before, or if the server chose its drafts.
   void read(const TextLine& line) {
+    for (const char* adaptive : {"speculative_adaptive=True", "\"speculative_adaptive\":true",
+                                 "\"speculative_adaptive\": true", "--speculative-adaptive"}) {
+      if (line.text.find(adaptive) != std::string::npos)
+        refuse_line(line, "{}: means do not say how many tokens were drafted; run the server without it",
+                    adaptive);
+    }
     read(steps_, line, "speculative_num_steps", "speculative-num-steps");
     read(branches_, line, "speculative_eagle_topk", "speculative-eagle-topk");
     read(nodes_, line, "speculative_num_draft_tokens", "speculative-num-draft-tokens");

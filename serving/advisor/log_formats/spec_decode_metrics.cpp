@@ -49,7 +49,7 @@ void add_page(ModelLog& log, const PageCounters& counters, const LogSource& sour
   auto rounds = counters.total(drafts_counter);
   auto drafted = counters.total(draft_tokens_counter);
   const bool counted = rounds ? !by_position.empty() || (drafted && counters.total(accepted_counter))
-                              : drafted && counters.total(accepted_counter);
+                              : by_position.empty() && drafted && counters.total(accepted_counter);
   if (!counted || rounds == 0u)
     throw UsageError("{}: needs samples of {}{} and {}{}", where, names.prefix, drafts_counter, names.prefix,
                      per_position_counter);

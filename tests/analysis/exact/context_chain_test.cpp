@@ -1,7 +1,7 @@
 #include "analysis/exact/context_chain.hpp"
 
-#include "analysis/exact/direct_stationary.hpp"
 #include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/transitions.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/exact/direct_stationary.hpp"
+#include "analysis/exact/transitions.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,8 +9,8 @@
 
 #include "analysis/exact/chain_distributions.hpp"
 #include "analysis/exact/context_chain.hpp"
-#include "analysis/exact/direct_stationary.hpp"
 #include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/transitions.hpp"
 #include "core/round/round.hpp"
 #include "sim/decode.hpp"
 #include "sim/models/table_model.hpp"

@@ -28,6 +28,16 @@ std::vector<double> random_row(Philox& stream, std::size_t size) {
 
 Row view(const std::vector<double>& row) { return {row.data(), static_cast<std::int32_t>(row.size())}; }
 
+/// Returns D_LK as Definition 3.2 states it: the sum of |target - M|, where M is the mean of the two rows.
+template <class Real>
+Real d_lk(BasicRow<Real> target, BasicRow<Real> draft) {
+  return sum_terms<Real>(0, target.size, [&](std::int32_t i) {
+    const Real middle = (target[i] + draft[i]) / Real(2);
+    const Real difference = target[i] - middle;
+    return difference < Real(0) ? Real(-difference) : difference;
+  });
+}
+
 constexpr double rounding = 1e-12;
 
 }  // namespace

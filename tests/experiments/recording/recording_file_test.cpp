@@ -3,6 +3,8 @@
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/named_records.hpp"
+#include "experiments/recording/recorded_ids.hpp"
+#include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/npy_text.hpp"
 #include "tests/sim/temp_file.hpp"
 
@@ -12,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace speclab;
@@ -464,4 +467,27 @@ TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {
   CHECK(mentions(file_refusal(kl_base(0.01F, {0, 1, 2, 1}), kl_base(0.02F, {0, 1, 2, 2})),
                  "the tokenizers differ"));
   CHECK(mentions(file_refusal(kl_base(0.01F, {0, 1, 2, 1}).substr(0, 45)), "is cut off at byte 45"));
+}
+
+TEST_CASE(
+    "token ids of a recording: sequences in the order of their first token, from CSV and lines of JSON") {
+  const auto ids_of = [](const std::string& text) {
+    const TempFile file(text);
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> found;
+    for (const RecordedIds& one : read_recorded_ids(file.path().string()))
+      found.emplace_back(one.name, one.ids);
+    return found;
+  };
+  const std::vector<std::pair<std::string, std::vector<std::int64_t>>> expected{{"1", {7, 9}}, {"0", {8}}};
+  CHECK(ids_of("sequence,logp,token\n1,-1,7\n0,-2,8\n1,-3,9\n") == expected);
+  CHECK(ids_of(R"({"sequence": 1, "token": 7}
+{"sequence": 0, "token": 8}
+{"sequence": 1, "token": 9})") == expected);
+  for (const std::string text : {"sequence,logp\n1,-1\n", "{\"sequence\": 1}", "sequence,token\n1,the\n",
+                                 "sequence,token\n1\n", "sequence,token\n"}) {
+    CAPTURE(text);
+    const std::string problem = usage_error_of([&] { ids_of(text); });
+    CHECK(problem != "");
+    CHECK_FALSE(mentions(problem, "--fields"));
+  }
 }

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/results/presentation.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
@@ -111,4 +112,18 @@ TEST_CASE("a simulation cannot go on until an acceptance rate is known that the 
   };
   CHECK(refused("token").empty());
   CHECK(refused("block").starts_with("/simulation/until/metric: \"alpha_overlap\" is unknown for \"block\""));
+}
+
+TEST_CASE(
+    "the rows of a case's cells are told apart by the sweep's values; labels in files stay the case's") {
+  const Json config{{"title", "two ways"},
+                    {"experiment", "predict"},
+                    {"cases", {{{"label", "a"}, {"set", {{"/alpha", 0.7}}}}, {{"set", {{"/alpha", 0.9}}}}}},
+                    {"sweep", {{"/gamma", {1, 3}}}}};
+  const Result result = run_of(config).result;
+  std::vector<std::string> names;
+  for (const auto& row : result_table(result, "id", 10).rows) names.push_back(row.front().text);
+  CHECK(names == std::vector<std::string>{"a, gamma = 1", "a, gamma = 3", "alpha = 0.9, gamma = 1",
+                                          "alpha = 0.9, gamma = 3"});
+  CHECK(result.cells.front().label == "a");
 }

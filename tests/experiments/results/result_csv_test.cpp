@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_rows.hpp"
 #include "tests/experiments/run_of.hpp"

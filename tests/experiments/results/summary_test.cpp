@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/results/printed_numbers.hpp"
 #include "tests/experiments/run_of.hpp"
 

@@ -93,7 +93,7 @@ TEST_CASE("at temperature 0 a rule that takes the argmax itself gets the probabi
 TEST_CASE("the draft mixes the target before its sampling options, and then has its own") {
   const Setup mixture =
       build(R"({"kind": "table", "rows": [[0.5, 0.3, 0.2]], "sampling": {"temperature": 0}})",
-            R"({"kind": "mixture", "alpha": 1, "other": {"kind": "uniform"}})");
+            R"({"kind": "mixture", "epsilon": 0, "other": {"kind": "uniform"}})");
   CHECK(probability(mixture.target, 0) == 1);
   CHECK(probability(mixture.draft, 1) == doctest::Approx(0.3).epsilon(1e-12));
   CHECK(*mixture.exact_alpha == doctest::Approx(0.5).epsilon(1e-12));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/planning.hpp"
@@ -255,9 +255,16 @@ std::vector<RefusedCase> refused_cases() {
       "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 20\n"
       "vllm:generation_tokens_total 570\nvllm:time_to_first_token_seconds_count 10\n";
   return {
+      {page.substr(page.find('\n') + 1) + "vllm:spec_decode_num_accepted_tokens_total 60\n",
+       {},
+       {"needs samples of vllm:spec_decode_num_drafts"}},
       // Trees: (2.65 - 1) / 15 and 2.65 / 16.
       {sglang_args(4, 4, 16) + decode_lines, {}, {"trees", "2.65", "0.1100", "0.1656"}},
       {server_info(8, 32), {}, {"trees", "3.1", "0.0677", "0.0969"}},
+      {"speculative_adaptive=True, " + sglang_args(3, 1, 4) + decode_lines,
+       {},
+       {"speculative_adaptive=True"}},
+      {"{\"speculative_adaptive\": true}\n" + server_info(1, 5), {}, {"do not say"}},
       {sglang_args(3, 1, 4) + decode_lines + sglang_args(5, 1, 6) + decode_lines, {}, {"is 5, but 3 before"}},
       // 570 - 60 - 10 = 500 runs; 50 of them drafted: 1.12 tokens a run, not 2.2.
       {page, {}, {"50 of 500 runs", "1.12 tokens a run"}},

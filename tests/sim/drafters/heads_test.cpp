@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/drafters/drafter.hpp"
 #include "sim/error.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "tests/sim/random_tokens.hpp"

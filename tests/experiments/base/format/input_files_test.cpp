@@ -1,4 +1,4 @@
-#include "experiments/base/format/input_files.hpp"
+#include "experiments/base/format/type.hpp"
 
 #include <doctest/doctest.h>
 

@@ -129,7 +129,7 @@ TEST_CASE("gguf kind: what does not fit is said before the run, with a remedy" *
   CHECK(other.starts_with("/models/draft: has a vocabulary of 267 tokens; the target has 264"));
   CHECK(other.find("same tokenizer") != std::string::npos);
   CHECK(error_of(R"({"kind": "gguf", "file": "no/such.gguf"})").starts_with("/model/file: no/such.gguf"));
-  if (!std::filesystem::exists("data/smollm2-135m.gguf"))
+  if (!std::filesystem::exists(SPECLAB_SOURCE_DIR "/data/smollm2-135m.gguf"))
     CHECK(error_of(R"({"kind": "gguf", "file": "data/smollm2-135m.gguf"})").find("scripts/setup.sh neural") !=
           std::string::npos);
   CHECK(error_of(R"({"kind": "gguf"})").starts_with("/model/file: missing"));

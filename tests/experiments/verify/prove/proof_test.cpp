@@ -106,6 +106,10 @@ TEST_CASE("golden vector: fractions when exact, the same numbers to 1e-12 otherw
   }
 }
 
+TEST_CASE("without drafted tokens there is no bound on their acceptance") {
+  CHECK_FALSE(prove(golden(R"({"kind": "token"})", 0), Arithmetic::rational).optimal_transport_bound);
+}
+
 TEST_CASE("a proof as JSON: fractions as text, former rule names understood") {
   Json json;
   write(described<Proof>(), prove(golden(R"({"kind": "token"})"), Arithmetic::rational), json);

@@ -1,4 +1,4 @@
-#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/csv.hpp"
 
 #include <doctest/doctest.h>
 
