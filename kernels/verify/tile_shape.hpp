@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/simt/simt.hpp"
 #include "kernels/verify/row_distribution.hpp"
 
 namespace speclab {

@@ -1,6 +1,7 @@
 #include "sim/fast/ratio_lists.hpp"
 
 #include <cassert>
+#include <limits>
 
 namespace speclab {
 

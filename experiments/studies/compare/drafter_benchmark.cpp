@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"

@@ -9,6 +9,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/catalog/drafters/made_drafter.hpp"
+#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "sim/drafters/any_drafter.hpp"
 #include "sim/drafters/point_rows.hpp"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "experiments/config/experiment.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
