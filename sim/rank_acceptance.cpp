@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "core/rules/tree.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/parallel.hpp"
 

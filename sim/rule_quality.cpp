@@ -5,6 +5,7 @@
 #include "core/fast/fast_transport.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/decode.hpp"
+#include "sim/position_program.hpp"
 
 namespace speclab {
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/exact/sparse_solution.hpp"
 #include "core/stop.hpp"
 
 namespace speclab {

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "analysis/exact/drafting.hpp"
 #include "analysis/exact/model_ref.hpp"
@@ -54,5 +56,14 @@ Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_
 /// tokens.
 Optimum optimum(ModelRef<Rational> target, const SequenceDistribution<Rational>& path_law, std::int32_t gamma,
                 std::int32_t paths, std::span<const Token> context);
+
+/// Coefficients by index.
+using SparseVector = std::vector<std::pair<int, Rational>>;
+
+/// Solves sparse linear equations (sparse_solution.cpp). Returns x with sum over j of x[j] columns[j] =
+/// right, for as many columns as equations; none if the columns are linearly dependent. Pivots for least
+/// fill-in: fast if a permutation is nearly triangular, as for bases of transport problems.
+std::optional<std::vector<Rational>> solve_exactly(const std::vector<SparseVector>& columns,
+                                                   std::vector<Rational> right);
 
 }  // namespace speclab

@@ -94,9 +94,11 @@ void set_p_values(FitTest& test) {
 
 }  // namespace
 
+double FitTest::cells_p() const { return std::max(pearson_p, g_p); }
+
 double FitTest::p() const {
-  if (tails == 0) return pearson_p;
-  return degrees == 0 ? tail_p : std::min(1.0, 2 * std::min(pearson_p, tail_p));
+  if (tails == 0) return cells_p();
+  return degrees == 0 ? tail_p : std::min(1.0, 2 * std::min(cells_p(), tail_p));
 }
 
 FitTest fit_test(std::span<const std::uint64_t> counts, std::span<const double> probabilities,

@@ -36,8 +36,11 @@ struct FitTest {
   std::uint64_t impossible = 0;    ///< samples in classes of probability 0: one makes all p-values 0
   std::uint64_t rare_samples = 0;  ///< samples in rare classes, of both groups
 
-  /// Returns the p-value of Pearson's statistic and the tails combined: twice the smaller p-value if both
-  /// exist.
+  /// Returns the p-value of the cells, the larger one of both statistics. Where few samples are expected,
+  /// Pearson's alone rejects too often above the expectation (at level 1e-6 a class that expects 11.5 samples
+  /// 24 times too often), and g below it (7 times).
+  double cells_p() const;
+  /// Returns the p-value of the cells and the tails combined: twice the smaller p-value if both exist.
   double p() const;
 };
 

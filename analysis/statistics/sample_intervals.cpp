@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -18,7 +19,10 @@ Interval independent_mean_interval(std::span<const double> values, const Support
   if (values.size() - commonest->second < few) return bounded_mean_interval(counts, support, confidence);
   const std::vector<double> ones(values.size(), 1);
   const Interval mean = *ratio_interval(values, ones, confidence);
-  return {mean.estimate, std::max(mean.low, support.low), std::min(mean.high, support.high)};
+  const double unseen = -std::log((1 - confidence) / 2) / static_cast<double>(values.size());
+  return {mean.estimate,
+          std::max(support.low, std::min(mean.low, std::lerp(mean.estimate, support.low, unseen))),
+          std::min(support.high, std::max(mean.high, std::lerp(mean.estimate, support.high, unseen)))};
 }
 
 std::optional<Interval> difference_to_best(const BatchRatio& run, std::span<const BatchRatio> others,

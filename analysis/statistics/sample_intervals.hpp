@@ -11,7 +11,8 @@ namespace speclab {
 
 /// Returns the interval of the mean of independent values within `support` (not empty, asserted):
 /// bounded_mean_interval, which is conservative, if fewer than 100 of them differ from the most common value;
-/// else Student's t, cut to the support. For ten values with rare small ones, normal quantiles and Student's
+/// else Student's t, cut to the support, and at least so wide that a share of values that were not seen may
+/// lie at its ends. For ten values with rare small ones, normal quantiles and Student's
 /// t cover .13 to .95 at 95%.
 Interval independent_mean_interval(std::span<const double> values, const Support& support, double confidence);
 

@@ -131,7 +131,7 @@ PositionTest position_two_sample(std::span<const Token> first, std::span<const T
 }  // namespace
 
 std::vector<double> SequenceTests::p_values() const {
-  std::vector<double> all{joint.pearson_p, joint.g_p};
+  std::vector<double> all{joint.cells_p()};
   if (joint.tails > 0) all.push_back(joint.tail_p);
   for (const PositionTest& position : positions) all.push_back(position.sum.p());
   return all;

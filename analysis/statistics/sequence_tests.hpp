@@ -31,9 +31,9 @@ struct SequenceTests {
   std::uint64_t own_cells = 0;          ///< sequences with their own cell, in a test of two samples
   std::vector<PositionTest> positions;  ///< one per position
 
-  /// Returns the number of p-values before those of the positions: joint Pearson, joint G, and the tails of
-  /// rare sequences if there are any.
-  std::size_t joint_tests() const { return joint.tails > 0 ? 3 : 2; }
+  /// Returns the number of p-values before those of the positions: that of the cells of whole sequences, and
+  /// of the tails of rare sequences if there are any.
+  std::size_t joint_tests() const { return joint.tails > 0 ? 2 : 1; }
   /// Returns these p-values, then one per position (1 if no prefix could be tested).
   std::vector<double> p_values() const;
   /// Returns the smallest of them after Holm's adjustment: at most `level` with probability `level` under the
@@ -69,8 +69,8 @@ class ExactSequenceTests {
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
-/// Returns the level that Holm's procedure leaves a joint test if only it rejects: the other tests are the
-/// second joint test, one per position, and, if some sequences are `rare`, that of their tails.
+/// Returns a level below the one that Holm's procedure leaves the joint test if only it rejects: it counts
+/// one p-value too many, because Pearson's statistic and G must both reject.
 double joint_level(double level, std::size_t length, bool rare);
 
 /// Returns the differences that the joint test of ExactSequenceTests finds in `samples` samples with

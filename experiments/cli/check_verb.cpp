@@ -13,7 +13,6 @@
 #include "experiments/run/until.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 #include "experiments/verify/check/equality_test.hpp"
-#include "experiments/verify/check/sample_file.hpp"
 
 namespace speclab {
 
@@ -36,6 +35,8 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   if (samples_file.empty()) return test_equality(setup, config.gamma, settings, control);
   const std::vector<Token> samples =
       read_samples(samples_file, static_cast<std::size_t>(settings.tokens), setup.target.vocab());
+  if (const auto count = samples.size() / static_cast<std::size_t>(settings.tokens); count < 100)
+    throw UsageError("{}: {} sequences; a test needs 100 or more", samples_file, count);
   return test_and_diagnose(setup, config.gamma, settings, samples, control);
 }
 

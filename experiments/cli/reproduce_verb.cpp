@@ -11,7 +11,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/page/markup.hpp"
+#include "experiments/base/page/page_text.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/data_files.hpp"

@@ -88,6 +88,14 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
       if (std::ranges::any_of(assignments, [](const auto& one) { return keys_of(one) == "seed"; }))
         throw UsageError("--seed {}: --set gives a seed, too; leave one of them out", *seed);
     }
+    std::set<std::string> keys;
+    for (const std::string& one : assignments) {
+      if (!keys.insert(keys_of(one)).second) throw UsageError("--set {}: another --set sets it, too", one);
+      if (document.contains("sweep") && document["sweep"].is_object() &&
+          document["sweep"].contains("/" + keys_of(one)) && !keys.contains("sweep"))
+        throw UsageError("--set {}: the config's sweep sets it in every cell; add --set sweep=null before it",
+                         one);
+    }
     const Json named = document.value("experiment", Json("decode"));
     const Experiment* const experiment = named.is_string() ? find_experiment(named) : nullptr;
     if (one_of_many && experiment != nullptr)

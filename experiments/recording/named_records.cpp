@@ -9,6 +9,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/printable.hpp"
+#include "experiments/recording/recording_source.hpp"
 
 namespace speclab {
 
@@ -76,9 +77,12 @@ NamedFields parse_fields(const std::string& text) {
 }
 
 void check_fields(const NamedFields& fields, std::initializer_list<const char*> known) {
+  std::map<std::string, std::string> names;  // by column
   for (const auto& [name, column] : fields) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw UsageError("--fields: unknown \"{}\"; expected {}", name, fmt::join(known, ", "));
+    if (const auto [other, fresh] = names.emplace(column, name); !fresh)
+      throw UsageError("--fields: \"{}\" is both {} and {}", column, other->second, name);
   }
 }
 
@@ -109,6 +113,25 @@ void each_named_record(
     for (const auto& field : fields) values[field.first] = words[column++];
     visit(lines[i], values);
   }
+}
+
+std::vector<RecordedIds> read_recorded_ids(const std::string& file) {
+  const RecordingSource source(file);
+  std::vector<RecordedIds> all;
+  std::map<std::string, std::size_t> places;
+  each_named_record(
+      lines_of(source.bytes(), file), {{"sequence", "sequence"}, {"token", "token"}},
+      [&](const TextLine& line, const std::map<std::string, std::string>& values) {
+        const std::string& token = values.at("token");
+        const auto id = integer_in(token);
+        if (!id) throw UsageError("{}: token \"{}\" is not an id", line.where, printable(token, 40));
+        const auto [found, fresh] = places.emplace(values.at("sequence"), all.size());
+        if (fresh) all.push_back({values.at("sequence"), {}});
+        all[found->second].ids.push_back(*id);
+      },
+      "token ids are read from a recording, which speclab record writes");
+  if (all.empty()) throw UsageError("{}: has no tokens", file);
+  return all;
 }
 
 }  // namespace speclab

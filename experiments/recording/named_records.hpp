@@ -2,6 +2,7 @@
 // lines of JSON in which a dot leads into an object.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -46,5 +47,15 @@ void each_named_record(
     const std::vector<TextLine>& lines, const NamedFields& fields,
     const std::function<void(const TextLine&, const std::map<std::string, std::string>&)>& visit,
     const char* remedy = fields_remedy);
+
+/// A recording's token ids, to train models on.
+struct RecordedIds {
+  std::string name;  ///< name of the sequence
+  std::vector<std::int64_t> ids;
+};
+
+/// Returns the sequences of a CSV or JSON-lines file with columns or keys "sequence" and "token", in order of
+/// first appearance. Throws UsageError, with file and line, if these are missing.
+std::vector<RecordedIds> read_recorded_ids(const std::string& file);
 
 }  // namespace speclab

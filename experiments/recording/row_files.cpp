@@ -51,7 +51,9 @@ void check_sets(const RowFile& file) {
                          probabilities ? "probabilities, as in the first row" : "logits");
       }
     }
-    if (probabilities && !(sum > 0)) throw UsageError("{}: row {} sums to 0", set->where, row);
+    if (guess_meaning(set->at(row, scratch), set->number, set->vocab) != set->meaning)
+      throw UsageError("{}: row {} sums to {:.6g}, but the first row holds {}", set->where, row, sum,
+                       probabilities ? "probabilities" : "logits");
     if (!probabilities && *std::max_element(numbers.begin(), numbers.end()) == -INFINITY) {
       throw UsageError("{}: row {} is -infinity throughout", set->where, row);
     }
@@ -106,7 +108,10 @@ Recording measure_rows(const RowFile& file, const AnyRule* rate) {
       const RowMeasures found = meter.measure({p.at(row, p_scratch), p.number, p.meaning},
                                               {q.at(row, q_scratch), q.number, q.meaning}, p.vocab,
                                               static_cast<std::size_t>(file.tokens[row]));
-      if (std::isnan(found.log_target) || std::isnan(found.log_draft)) refuse_row(file, row);
+      if (std::isnan(found.log_target) || std::isnan(found.log_draft) ||
+          guess_meaning(p.at(row, p_scratch), p.number, p.vocab) != p.meaning ||
+          guess_meaning(q.at(row, q_scratch), q.number, q.vocab) != q.meaning)
+        refuse_row(file, row);
       recording.target[row] = file.drawn ? target_log(std::min(found.log_target, 0.0), p.where, row)
                                          : std::min(found.log_target, 0.0);
       recording.draft[0][row] = std::min(found.log_draft, 0.0);

@@ -13,6 +13,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/run/top_rows.hpp"
 #include "experiments/run/until.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
 

@@ -20,7 +20,6 @@
   ENTRY(compare)                   \
   ENTRY(printed)                   \
   ENTRY(scaling)
-
 #define SPECLAB_SECTIONS(ENTRY) \
   ENTRY(search)                 \
   ENTRY(check)                  \

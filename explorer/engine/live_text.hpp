@@ -16,6 +16,7 @@
 #include "sim/acceptance_stream.hpp"
 #include "sim/adaptive_drafting.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/drafters/lookup.hpp"
 #include "sim/models/kneser_ney.hpp"

@@ -84,7 +84,7 @@ nb::dict two_samples(const Sequences& first, const Sequences& second) {
   Watch watch;
   const SequenceTests tests = watch.run(
       [&] { return two_sample_sequence_tests(tokens_of(first), tokens_of(second), first.shape(1)); });
-  nb::dict out = dict_of(tests.joint, tests.joint.pearson_p);
+  nb::dict out = dict_of(tests.joint, tests.joint.cells_p());
   out["adjusted_p"] = tests.adjusted_p();
   return out;
 }

@@ -20,6 +20,7 @@
 #include "python/bindings/python_rule.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/compiled_rule.hpp"
 
 namespace speclab::python {
 

@@ -97,14 +97,14 @@ def check(
     samples: Union[ArrayLike, ConfigLike],
     law: Union[Law, ArrayLike, None] = None,
     *,
-    level: float = 1e-6,
-    power: float = 0.99,
+    level: float | None = None,
+    power: float | None = None,
     threads: int = 0,
     progress: Progress = False,
 ) -> CheckResult:
     """Tests samples against a distribution, or, without `law`, the decoding that a config describes.
 
-    Null hypothesis: the samples are independent and have the distribution. Whole sequences are tested (Pearson's chi-squared and G), and each
+    Null hypothesis: the samples are independent and have the distribution. Whole sequences are tested (Pearson's chi-squared and G must both reject), and each
     token given those before it; p-values are adjusted by Holm's method, so that the chance of a false alarm is `level`.
     Sequences expected less than 10 times share classes, and each is also tested by its exact tail probability.
 
@@ -112,8 +112,8 @@ def check(
         samples: ids [n, tokens] or [n]: one independent sequence per row. Without `law`: a config as a dict or a path.
         law: a dict from tuples of ids to probabilities (as `law()` and `Proof.law` are), or a row [V] for single tokens.
             Sequences that it lacks have probability 0; its sum is 1 within 1e-3.
-        level: chance of a false alarm, between 0 and `power`.
-        power: power for which `detectable_tv` is computed.
+        level: chance of a false alarm, between 0 and `power` (default: 1e-6; a config has its own).
+        power: power for which `detectable_tv` is computed (default: 0.99; a config has its own).
         threads, progress: for configs, as in `run`.
 
     Raises:
@@ -126,12 +126,14 @@ def check(
     >>> check(drawn, law([.4, .4, .2], 3)).different
     True
     """
-    level = number(level, "level", 0, 1, open_ends=True)
-    power = number(power, "power", level, 1, open_ends=True)
     if law is None:
+        if level is not None or power is not None:
+            raise ValueError("level, power: a config has its own, check.level and check.power; leave them out")
         with reporter(progress, "check") as report:
             text, words = _core.check_config(config_text(samples), integer(threads, "threads", 0, 4096), report)
         return CheckResult(text, words)
+    level = number(1e-6 if level is None else level, "level", 0, 1, open_ends=True)
+    power = number(0.99 if power is None else power, "power", level, 1, open_ends=True)
     return check_samples(samples, _law(law), level, power)
 
 

@@ -99,7 +99,7 @@ def prove(
     rule: Union[RuleLike, ConfigLike],
     target: ModelLike | None = None,
     draft: ModelLike | Drafter | None = None,
-    gamma: int = 1,
+    gamma: int | None = None,
     *,
     policy: Policy | None = None,
     context: Sequence[int] = (),
@@ -118,7 +118,7 @@ def prove(
         target, draft: rows [V] or [V^n, V], functions of the context, or Models; the draft also a `drafter`. In exact
             arithmetic a float stands for its shortest decimal (.1 is 1/10), and rows are divided by their exact sum, which
             must be 1 within 1e-3.
-        gamma: drafted tokens, 0 to 64; with a policy the maximum.
+        gamma: drafted tokens, 0 to 64 (default: 1); with a policy the maximum.
         policy: `policy(drafted, row) -> bool` decides before every token whether to draft it. It gets a tuple of the ids
             drafted so far and the row from which the last was drawn (None before the first). For the rules token and block
             and for functions of one draft.
@@ -163,6 +163,8 @@ def prove(
     if target is None and draft is None:
         if not isinstance(rule, (Mapping, str, PathLike)):
             raise TypeError("target, draft: missing; prove(rule, target, draft, gamma), or prove(config)")
+        if gamma is not None or policy is not None or len(context) > 0:
+            raise ValueError("gamma, policy, context: a config has its own; leave them out")
         found = _core.prove_config(config_text(rule), bool(exact), most)
         return _proof(found, found["rule"], found["gamma"], bool(exact))
     if target is None or draft is None:
@@ -171,7 +173,7 @@ def prove(
     target_rows, target_vocab = as_exact(target, "target")
     draft_rows, draft_vocab = (None, target_vocab) if handle.own_drafter else as_exact(draft, "draft")
     vocab = same_vocab(target_vocab, draft_vocab)
-    gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
+    gamma = integer(1 if gamma is None else gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)

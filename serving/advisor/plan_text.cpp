@@ -136,7 +136,7 @@ std::string means_text(const LogMeans& means) {
                        ? fmt::format("{}", means.rounds)
                        : fmt::format("not counted; {} lines of means, taken as independent", means.lines));
   return out +
-         "The log has neither rounds nor positions: alpha assumes i.i.d. acceptance, which cannot be tested.\n";
+         "The log has neither single rounds nor positions: alpha assumes i.i.d. acceptance, which cannot be tested.\n";
 }
 
 Listing batch_text(const DrafterPlan& plan) {

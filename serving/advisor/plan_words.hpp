@@ -14,7 +14,7 @@
 #include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/text_width.hpp"
+#include "experiments/base/page/page_text.hpp"
 
 namespace speclab {
 

@@ -1,6 +1,6 @@
 // Reads sequences of other samplers, as JSON lines and as NumPy arrays; accepted ids must be in the
 // vocabulary.
-#include "experiments/verify/check/sample_file.hpp"
+#include "experiments/verify/check/equality_test.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

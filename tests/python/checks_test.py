@@ -122,6 +122,10 @@ def test_configs():
     }
     assert not check(config).different
     assert check({**config, "rule": {"kind": "fault-resample-target"}}).different
+    with pytest.raises(ValueError, match="check.level"):
+        check(config, level=0.05)
+    with pytest.raises(ValueError, match="gamma, policy, context"):
+        speclab.prove(config, gamma=7)
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_another_order_is_seen(name, least):
 
     def law(setting, filters):
         sampling = {**setting.options, **setting.request, **engine.request_law, "order": filters, "logit_offset": 0.0}
-        return speclab.prove({"title": "t", "models": PAIR["models"], "rule": {"kind": "token"}, "gamma": 1, "prove": {"tokens": 4}, "sampling": sampling}, exact=False, context=[0]).law
+        return speclab.prove({"title": "t", "models": PAIR["models"], "rule": {"kind": "token"}, "gamma": 1, "prove": {"tokens": 4}, "sampling": sampling}, exact=False).law
 
     settings = [one for one in _settings.settings_of(engine, False) if one.request and len(one.request) + len(one.sampling) > 1]
     apart = []

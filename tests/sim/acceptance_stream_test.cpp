@@ -9,6 +9,7 @@
 
 #include "core/rules/token.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 #include "tests/bounds.hpp"

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/compiled_rule.hpp"
 #include "sim/models/synthetic.hpp"
 #include "tests/core/rules/all_rules.hpp"
 

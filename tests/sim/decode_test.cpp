@@ -1,6 +1,7 @@
 #include "sim/decode.hpp"
 
 #include "core/rules/faults.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/error.hpp"
 
 #include <doctest/doctest.h>

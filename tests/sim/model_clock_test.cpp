@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/rules/token.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/models/synthetic.hpp"
 
 using namespace speclab;

@@ -1,6 +1,8 @@
 #include "sim/rule_quality.hpp"
 
+#include "core/rules/position_rules.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 
 #include <doctest/doctest.h>

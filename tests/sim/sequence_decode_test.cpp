@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/rules/greedy.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/drafters/aligned_copy.hpp"
 #include "sim/drafters/heads.hpp"
 #include "sim/drafters/hierarchical.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/any_rule.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 

@@ -7,8 +7,7 @@
 #include <cmath>
 
 #include "experiments/base/page/colours.hpp"
-#include "experiments/base/page/markup.hpp"
-#include "experiments/base/page/text_width.hpp"
+#include "experiments/base/page/page_text.hpp"
 
 namespace speclab {
 

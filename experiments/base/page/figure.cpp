@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "experiments/base/page/drawing_parts.hpp"
-#include "experiments/base/page/markup.hpp"
+#include "experiments/base/page/page_text.hpp"
 
 namespace speclab {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "experiments/base/page/colours.hpp"
 #include "experiments/base/page/drawing_parts.hpp"
-#include "experiments/base/page/markup.hpp"
+#include "experiments/base/page/page_text.hpp"
 
 namespace speclab {
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "experiments/base/page/page_text.hpp"
 #include "experiments/base/page/table.hpp"
-#include "experiments/base/page/text_width.hpp"
 #include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/printable.hpp"
 

@@ -11,7 +11,7 @@
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/recording/recorded_ids.hpp"
+#include "experiments/recording/named_records.hpp"
 #include "sim/error.hpp"
 #include "sim/text/documents.hpp"
 

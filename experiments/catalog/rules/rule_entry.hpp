@@ -13,6 +13,7 @@
 #include "core/rules/recursive.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
+#include "sim/compiled_rule.hpp"
 
 namespace speclab {
 

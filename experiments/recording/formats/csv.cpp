@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "experiments/base/format/config_error.hpp"
@@ -62,9 +63,9 @@ double number_of(std::string_view word) {
   word = without_blanks(word);
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc::result_out_of_range && word.starts_with('-')) {
-    return std::abs(value) > 1 ? -std::numeric_limits<double>::infinity() : 0;
-  }
+  constexpr double most = std::numeric_limits<double>::max();
+  if (error == std::errc::result_out_of_range)
+    return std::clamp(std::strtod(std::string(word).c_str(), nullptr), -most, most);
   if (error != std::errc{} || end != word.data() + word.size())
     return std::numeric_limits<double>::quiet_NaN();
   return value;

@@ -136,8 +136,8 @@ std::vector<std::string> test_column(const Result& result) {
 std::vector<Cell> test_cell(const CellResult& cell) {
   if (!cell.own || !own<RuleComparison>(cell).equality_test) return {Cell{}};
   const EqualityResult& test = *own<RuleComparison>(cell).equality_test;
-  return {{fmt::format("{}, p = {:.2g}, detects TV {:.2g}", test.different ? "different" : "equal",
-                       test.pearson_p, test.detectable_total_variation),
+  return {{fmt::format("{}, adjusted p = {:.2g}, detects TV {:.2g}", test.different ? "different" : "equal",
+                       test.adjusted_p, test.detectable_total_variation),
            std::nullopt, test.different ? "bad" : "good"}};
 }
 

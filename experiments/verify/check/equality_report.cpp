@@ -21,7 +21,7 @@ const Typed<EqualityReference>& described() {
 }
 
 SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
-               pearson_p, tails, tail_p, adjusted_p);
+               pearson_p, g, g_p, tails, tail_p, adjusted_p);
 
 SPECLAB_RESULT(LikelihoodFit, "fit", name, also, log_likelihood, impossible, adjusted_p);
 
@@ -32,8 +32,8 @@ const Typed<EqualityResult>& described() {
       "equality_test",
       {{"verdict", &E::different, choice<bool>({{"equal", false}, {"different", true}})},
        {"against", &E::reference},
-       SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, pearson_adjusted_p, g,
-                      g_p, g_adjusted_p, degrees, cells, rare_classes, rare_samples, tails, tail_p,
+       SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, g, g_p,
+                      cells_adjusted_p, degrees, cells, rare_classes, rare_samples, tails, tail_p,
                       tail_adjusted_p, impossible, positions, power, detectable_effect,
                       detectable_between_classes, detectable_total_variation),
        {"samples_for_total_variation_0.01", &E::samples_for_one_percent},
@@ -73,9 +73,10 @@ std::vector<Cell> tail_row(const std::string& name, double p, Cell adjusted_p) {
 
 Table tests_table(const EqualityResult& result) {
   Table table{"tests", "Tests", {"test", "statistic", "degrees", "p", "adjusted p"}};
-  table.rows = {test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
-                         result.pearson_adjusted_p),
-                test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p)};
+  table.rows = {
+      test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
+               result.cells_adjusted_p),
+      test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.cells_adjusted_p)};
   if (result.tails > 0) {
     table.rows.push_back(tail_row("rare sequences, exact tails", result.tail_p,
                                   {p_text(result.tail_adjusted_p), result.tail_adjusted_p}));
@@ -91,7 +92,8 @@ Table tests_table(const EqualityResult& result) {
                                  ? "token 1"
                                  : fmt::format("token {} given {}", test.position,
                                                before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
-    table.rows.push_back(test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p));
+    table.rows.push_back(
+        test_row(name, test.pearson, test.degrees, std::max(test.pearson_p, test.g_p), test.adjusted_p));
     if (test.tails > 0)
       table.rows.push_back(tail_row("  its rare tokens, exact tails", test.tail_p, text_cell("")));
   }
@@ -186,8 +188,7 @@ std::vector<Figure> equality_figures(const EqualityResult& result) {
     level.add(at, result.level);
     smallest = std::min(smallest, std::max(value, least));
   };
-  add("whole sequences, Pearson", result.pearson_adjusted_p);
-  add("whole sequences, G", result.g_adjusted_p);
+  add("whole sequences", result.cells_adjusted_p);
   if (result.tails > 0) add("rare sequences", result.tail_adjusted_p);
   for (const PositionEquality& test : result.positions) {
     if (test.prefixes > 0) add(fmt::format("token {}", test.position), test.adjusted_p);

@@ -63,9 +63,8 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
   const std::vector<double> adjusted = holm_adjusted(tests.p_values());
   result.adjusted_p = tests.adjusted_p();
   result.different = result.adjusted_p <= result.level;
-  result.pearson_adjusted_p = adjusted[0];
-  result.g_adjusted_p = adjusted[1];
-  if (tests.joint.tails > 0) result.tail_adjusted_p = adjusted[2];
+  result.cells_adjusted_p = adjusted[0];
+  if (tests.joint.tails > 0) result.tail_adjusted_p = adjusted[1];
   for (std::size_t i = 0; i < tests.positions.size(); ++i) {
     const PositionTest& test = tests.positions[i];
     result.positions.push_back({.position = static_cast<std::int32_t>(i) + 1,
@@ -74,6 +73,8 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
                                 .pearson = test.sum.pearson,
                                 .degrees = test.sum.degrees,
                                 .pearson_p = test.sum.pearson_p,
+                                .g = test.sum.g,
+                                .g_p = test.sum.g_p,
                                 .tails = test.sum.tails,
                                 .tail_p = test.sum.tail_p,
                                 .adjusted_p = adjusted[tests.joint_tests() + i]});

@@ -1,7 +1,9 @@
 // `speclab check`: tests whether speculative decoding has the target's distribution.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +38,8 @@ struct PositionEquality {
   double pearson = 0;
   std::int32_t degrees = 0;
   double pearson_p = 1;
+  double g = 0;
+  double g_p = 1;
   std::uint64_t tails = 0;  ///< number of exact tests of rare tokens
   double tail_p = 1;        ///< smallest p of those tests, adjusted for their number
   double adjusted_p = 1;    ///< adjusted p of both tests
@@ -51,8 +55,8 @@ struct LikelihoodFit {
 };
 
 /// Tests the null hypothesis that the first `tokens` tokens after the prompt have the same distribution under
-/// speculative decoding as under the target. The tests are joint (Pearson, G, and exact tails for rare
-/// sequences), and token by token given those before; Holm's adjustment combines them into one verdict.
+/// speculative decoding as under the target. The tests are joint (Pearson and G together, and exact tails for
+/// rare sequences), and token by token given those before; Holm's adjustment combines them into one verdict.
 struct EqualityResult : FitTest {  // The base is the joint test of whole sequences.
   bool different = false;
   EqualityReference reference = EqualityReference::exact_distribution;
@@ -60,8 +64,7 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   std::uint64_t samples_each = 0;
   double level = 0;
   double adjusted_p = 1;
-  double pearson_adjusted_p = 1;
-  double g_adjusted_p = 1;
+  double cells_adjusted_p = 1;  ///< of FitTest::cells_p
   double tail_adjusted_p = 1;
   std::vector<PositionEquality> positions;
   double power = 0;
@@ -115,5 +118,12 @@ Listing equality_text(const EqualityResult& result);
 std::string equality_headline(const EqualityResult& result);
 /// Returns a figure of each test's adjusted p-value beside the level.
 std::vector<Figure> equality_figures(const EqualityResult& result);
+
+/// Reads sequences emitted by another program. Returns the first `length` tokens of every sequence of a file,
+/// concatenated. The file holds JSON lines, each a list of ids or {"tokens": [...]}; or (.npy) a NumPy array
+/// of integers, one sequence per row; or
+/// (.npz) one such array. Throws ConfigError, naming the line or row, for anything else, for shorter
+/// sequences, and for ids outside [0, vocab).
+std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab);
 
 }  // namespace speclab

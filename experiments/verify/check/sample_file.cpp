@@ -1,4 +1,4 @@
-#include "experiments/verify/check/sample_file.hpp"
+#include "experiments/verify/check/equality_test.hpp"
 
 #include <fmt/format.h>
 

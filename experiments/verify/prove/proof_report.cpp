@@ -7,7 +7,7 @@
 
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/text_width.hpp"
+#include "experiments/base/page/page_text.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {

@@ -13,6 +13,7 @@
 #include "analysis/exact/chain_distributions.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/models/table_model.hpp"

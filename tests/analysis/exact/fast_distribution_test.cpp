@@ -10,6 +10,7 @@
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "core/random/block_random_source.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/fast/coupled_thresholds.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/ngram_rows.hpp"

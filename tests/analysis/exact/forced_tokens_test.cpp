@@ -11,6 +11,7 @@
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "core/rules/faults.hpp"
 #include "core/rules/token.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/drafters/model_drafter.hpp"
 #include "sim/policies/fixed.hpp"
 #include "sim/sequence_decode.hpp"

@@ -6,6 +6,7 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/fit_power.hpp"
 #include "sim/any_rule.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/sequences.hpp"

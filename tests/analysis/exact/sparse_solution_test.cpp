@@ -1,4 +1,4 @@
-#include "analysis/exact/sparse_solution.hpp"
+#include "analysis/exact/optimum.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/hypergeometric.hpp>
 #include <cmath>
 #include <vector>
@@ -78,6 +79,38 @@ TEST_CASE(
   }
   for (const auto& kind : below) {
     for (int level = 0; level < 4; ++level) check_count(kind[level], repeats, levels[level]);
+  }
+}
+
+TEST_CASE("two classes: the cells' p-value keeps every level; either statistic alone does not") {
+  // Null: a binomial count. The false-alarm rates are exact, sums over all counts.
+  for (const double level : {1e-2, 1e-4, 1e-6, 1e-9}) {
+    CAPTURE(level);
+    double both = 0;
+    double pearson = 0;
+    double g = 0;
+    for (const std::uint64_t samples : {200U, 1000U, 5000U}) {
+      for (const double expected : {10.0, 11.5, 12.0, 13.0, 18.0, 30.0, 100.0}) {
+        const double p = expected / static_cast<double>(samples);
+        const boost::math::binomial_distribution<double> count(static_cast<double>(samples), p);
+        double rates[3] = {0, 0, 0};
+        for (std::uint64_t n = 0; n <= samples; ++n) {
+          const FitTest test = fit_test(Counts{n, samples - n}, std::vector<double>{p, 1 - p}, 10);
+          const double mass = boost::math::pdf(count, static_cast<double>(n));
+          if (test.cells_p() <= level) rates[0] += mass;
+          if (test.pearson_p <= level) rates[1] += mass;
+          if (test.g_p <= level) rates[2] += mass;
+        }
+        both = std::max(both, rates[0]);
+        pearson = std::max(pearson, rates[1]);
+        g = std::max(g, rates[2]);
+      }
+    }
+    CHECK(both <= (level >= 1e-2 ? 1.05 : 1) * level);
+    if (level == 1e-6) {
+      CHECK(pearson > 20 * level);
+      CHECK(g > 3 * level);
+    }
   }
 }
 

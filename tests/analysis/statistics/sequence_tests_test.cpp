@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/compiled_rule.hpp"
 #include "sim/models/table_model.hpp"
 #include "sim/sequences.hpp"
 #include "tests/bounds.hpp"
@@ -92,11 +93,12 @@ TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong"
   }
 }
 
-TEST_CASE("a joint test's share of the level is that of one of all p-values, also where sequences are rare") {
+TEST_CASE(
+    "a joint test's share of the level is that of one more than all p-values, also where sequences are rare") {
   const auto check = [](const SequenceTests& tests, bool rare) {
     CHECK((tests.joint.tails > 0) == rare);
     CHECK(joint_level(0.05, length, rare) ==
-          doctest::Approx(0.05 / static_cast<double>(tests.p_values().size())));
+          doctest::Approx(0.05 / static_cast<double>(1 + tests.p_values().size())));
   };
   const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   const std::vector<Token> many = sequences(right, 5);
@@ -116,7 +118,7 @@ TEST_CASE("a position's test adds the tests of its prefixes") {
     CHECK(tests.positions[i].sum.samples == samples);
   }
   CHECK(tests.joint.degrees == 26);
-  CHECK(tests.p_values().size() == 2 + length);
+  CHECK(tests.p_values().size() == 1 + length);
   CHECK(tests.positions[0].sum.pearson == doctest::Approx(marginal(sequences(right, 4), 0).pearson));
   // Log-likelihood ratios factor over prefixes if no cell is pooled.
   double sum = 0;

@@ -39,6 +39,11 @@ with open("plain.jsonl", "w") as file:
             tokens.append(rng.choices(range(3), rows[tokens[-1]])[0])
         print(json.dumps({"tokens": tokens[1:]}), file=file)
 PYTHON
+head -n 99 plain.jsonl > few.jsonl
+expect 2 check "$source_dir/configs/audit.json" --samples few.jsonl
+says err "few.jsonl: 99 sequences; a test needs 100 or more"
+expect 2 check "$source_dir/configs/audit.json" --set gamma=1 --set /gamma=2
+says err "/gamma=2: another --set sets it, too"
 expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --json
 python "assert data['unseen_faults'] == []" out
 expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --set gamma=1

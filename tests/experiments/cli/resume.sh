@@ -108,7 +108,7 @@ head -1 own/journal.jsonl | grep -qF "\"program\":\"$sources\"" || fail "the jou
 
 # Results of another config are not touched without --force. If continuing is required, a run without anything to continue is refused.
 begun foreign
-expect 2 sweep sweep.json --out foreign -q --set gamma=2 --set confidence=0.9
+expect 2 sweep sweep.json --out foreign -q --set rule.kind=block --set confidence=0.9
 says err "another config"
 expect 2 sweep sweep.json --out nothing -q --resume require
 says err "no journal"

@@ -3,7 +3,6 @@
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/named_records.hpp"
-#include "experiments/recording/recorded_ids.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/npy_text.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -366,7 +365,7 @@ TEST_CASE("columns and keys of one's own are read by --fields, and others are pa
   CHECK(read.recording.draft[0] == std::vector<double>{-2, -INFINITY, -4});
   REQUIRE(read.recording.sequences.size() == 2);
   CHECK(read.recording.sequences[1].first == 2);
-  const TempFile csv("word,q,p,at\nx,-2,-1,5\ny,-3,-0.5,6\n");
+  const TempFile csv("word,q,p,at,back\nx,-2,-1,5,6\ny,-3,-0.5,6,5\n");
   const auto refusal = [&](const NamedFields& named) {
     try {
       read_recording(csv.path().string(), "", nullptr, "", named);
@@ -381,8 +380,9 @@ TEST_CASE("columns and keys of one's own are read by --fields, and others are pa
   CHECK(mentions(refusal({{"logp", "p"}}), "name logq, too"));
   CHECK(mentions(refusal({{"logp", "p"}, {"logq", "z"}}), "no column \"z\""));
   CHECK(mentions(refusal({{"logp", "p"}, {"logq", "q"}, {"base", "at"}}), "unknown \"base\""));
+  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "p"}}), "\"p\" is both logp and logq"));
   CHECK(mentions(refusal({{"logp", "p"}, {"logq", "word"}}), ":2: word is \"x\"; expected a number"));
-  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "q"}, {"position", "q"}}), "position -3 after -2"));
+  CHECK(mentions(refusal({{"logp", "p"}, {"logq", "q"}, {"position", "back"}}), "position 5 after 6"));
 }
 
 TEST_CASE("rows as safetensors: the columns, the overlap, the entropy") {
@@ -456,6 +456,24 @@ TEST_CASE("arrays that would be passed over are refused by name, in safetensors 
   };
   CHECK(mentions(file_refusal(npz("entropy")), "unknown array \"entropy\""));
   CHECK(file_refusal(npz("sequence")) == "");
+}
+
+TEST_CASE("rows of another kind than the first are refused, and numbers that overflow") {
+  const auto npz = [](double first, double second) {
+    return archive_of(
+        {{"target",
+          npy_text(std::vector<double>{0.5 * first, 0.5 * first, 0.25 * second, 0.75 * second}, {2, 2})},
+         {"draft", npy_text(std::vector<double>{0.25, 0.75, 0.5, 0.5}, {2, 2})},
+         {"tokens", npy_text(std::vector<std::int64_t>{1, 0}, {2})}});
+  };
+  CHECK(file_refusal(npz(1, 1)) == "");
+  CHECK(mentions(file_refusal(npz(1.02, 1)), "row 1 sums to 1, but the first row holds logits"));
+  CHECK(mentions(file_refusal(npz(1, 0.5)), "row 1 sums to 0.5, but the first row holds probabilities"));
+  for (const char* row : {"0,0,1,-1,-1e309\n", "0,0,1,-1e309,-1\n", "0,0,1,1e309,-1\n"}) {
+    CAPTURE(row);
+    CHECK(file_refusal(header + row) != "");
+  }
+  CHECK(recording_of(header + "0,0,1,-1e-400,-1\n").target[0] == 0);
 }
 
 TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {

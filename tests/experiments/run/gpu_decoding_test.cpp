@@ -12,6 +12,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/run_config.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/models/synthetic.hpp"

@@ -4,6 +4,7 @@
 #include <speclab/analysis/theory/theorems.hpp>
 #include <speclab/core/rules/token.hpp>
 #include <speclab/serving/server/acceptance_law.hpp>
+#include <speclab/sim/compiled_rule.hpp>
 #include <speclab/sim/decode.hpp>
 #include <speclab/sim/models/model.hpp>
 #include <speclab/sim/models/synthetic.hpp>

@@ -6,6 +6,7 @@
 #include <speclab/analysis/exact/rational.hpp>
 #include <speclab/core/distribution/number.hpp>
 #include <speclab/core/rules/by_position.hpp>
+#include <speclab/sim/compiled_rule.hpp>
 #include <speclab/sim/decode.hpp>
 #include <speclab/sim/models/model.hpp>
 #include <speclab/sim/models/synthetic.hpp>

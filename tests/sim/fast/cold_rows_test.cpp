@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/random/block_random_source.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/compiled_rule.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/context_facts.hpp"
 #include "sim/fast/fast_pair.hpp"

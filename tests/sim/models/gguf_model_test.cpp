@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/rules/token.hpp"
+#include "sim/compiled_rule.hpp"
 #include "sim/error.hpp"
 #include "sim/model_clock.hpp"
 #include "sim/models/model.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/base/page/text_width.hpp"
+#include "experiments/base/page/page_text.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "experiments/base/page/text_width.hpp"
+#include "experiments/base/page/page_text.hpp"
 
 using namespace speclab;
 

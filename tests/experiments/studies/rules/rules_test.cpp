@@ -184,7 +184,7 @@ TEST_CASE(
   CHECK_FALSE(comparison(result.cells[1]).equality_test);
   const Table with = result_table(result, "t", 10);
   CHECK(with.columns.back() == "test of equality");
-  CHECK(texts(with, 0).find("equal, p = ") != std::string::npos);
+  CHECK(texts(with, 0).find("equal, adjusted p = ") != std::string::npos);
 }
 
 TEST_CASE("printed values have no formula to be compared with") {

@@ -1,4 +1,4 @@
-// Measures the width of text on a terminal.
+// Makes text safe inside HTML and SVG, and measures its width on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,14 @@
 #include <string_view>
 
 namespace speclab {
+
+/// Returns `text` with & < > " ' replaced by character references: safe as element content and in quoted
+/// attributes.
+std::string escape_markup(std::string_view text);
+
+/// Returns true for ids that need no escaping in HTML, in SVG and in fragments: a letter, then letters,
+/// digits, '-' and '_'.
+bool is_markup_id(std::string_view id);
 
 /// Returns the columns that UTF-8 text takes in a fixed-width font: none for combining marks, two for East
 /// Asian letters and emoji, one for everything else (control characters and stray bytes too). Needs no
