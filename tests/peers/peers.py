@@ -79,7 +79,7 @@ def kenlm_rows():
     alpha = sum(share[i] * sum(map(min, rows[i], unigrams)) for i in range(3))
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "arpa.json"
-        config.write_text(json.dumps({"title": "t", "models": {"target": {"kind": "arpa", "file": str(file)}, "draft": {"kind": "arpa", "file": str(file), "order": 1}}}))
+        config.write_text(json.dumps({"title": "t", "models": {"target": {"kind": "arpa", "file": str(file), "row_error": 0.5}, "draft": {"kind": "arpa", "file": str(file), "order": 1, "row_error": 0.5}}}))
         found = json.loads(speclab("exact", config, "--json"))
     near("KenLM: exact alpha", found["classes"][0]["exact"]["alpha"], alpha, 1e-5)
     return "the rows of a bigram model"
