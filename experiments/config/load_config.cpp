@@ -88,19 +88,18 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
       if (std::ranges::any_of(assignments, [](const auto& one) { return keys_of(one) == "seed"; }))
         throw UsageError("--seed {}: --set gives a seed, too; leave one of them out", *seed);
     }
-    std::set<std::string> keys;
-    for (const std::string& one : assignments) {
-      if (!keys.insert(keys_of(one)).second) throw UsageError("--set {}: another --set sets it, too", one);
-      if (document.contains("sweep") && document["sweep"].is_object() &&
-          document["sweep"].contains("/" + keys_of(one)) && !keys.contains("sweep"))
-        throw UsageError("--set {}: the config's sweep sets it in every cell; add --set sweep=null before it",
-                         one);
-    }
     const Json named = document.value("experiment", Json("decode"));
     const Experiment* const experiment = named.is_string() ? find_experiment(named) : nullptr;
     if (one_of_many && experiment != nullptr)
       std::erase_if(assignments, [&](const auto& one) { return !reads_key(*experiment, keys_of(one)); });
     for (const std::string& assignment : assignments) apply_assignment(document, assignment);
+    std::set<std::string> keys;
+    const Json sweep = document.value("sweep", Json());
+    for (const std::string& one : assignments) {
+      if (!keys.insert(keys_of(one)).second) throw UsageError("--set {}: another --set sets it, too", one);
+      if (sweep.contains("/" + keys_of(one)))
+        throw UsageError("--set {}: the sweep sets it in every cell; add --set sweep=null", one);
+    }
     // The title describes the config as written, so changes are added to it.
     const std::string changed = changes_of(assignments);
     if (!changed.empty() && document.contains("title") && document["title"].is_string()) {

@@ -105,21 +105,20 @@ Recording measure_rows(const RowFile& file, const AnyRule* rate) {
     std::vector<double> doubles;
     const std::size_t end = std::min(rows, (block + 1) * rows_at_once);
     for (std::size_t row = block * rows_at_once; row < end; ++row) {
-      const RowMeasures found = meter.measure({p.at(row, p_scratch), p.number, p.meaning},
-                                              {q.at(row, q_scratch), q.number, q.meaning}, p.vocab,
-                                              static_cast<std::size_t>(file.tokens[row]));
+      const void* const target = p.at(row, p_scratch);
+      const void* const draft = q.at(row, q_scratch);
+      const RowMeasures found = meter.measure({target, p.number, p.meaning}, {draft, q.number, q.meaning},
+                                              p.vocab, static_cast<std::size_t>(file.tokens[row]));
       if (std::isnan(found.log_target) || std::isnan(found.log_draft) ||
-          guess_meaning(p.at(row, p_scratch), p.number, p.vocab) != p.meaning ||
-          guess_meaning(q.at(row, q_scratch), q.number, q.vocab) != q.meaning)
+          guess_meaning(target, p.number, p.vocab) != p.meaning ||
+          guess_meaning(draft, q.number, q.vocab) != q.meaning)
         refuse_row(file, row);
       recording.target[row] = file.drawn ? target_log(std::min(found.log_target, 0.0), p.where, row)
                                          : std::min(found.log_target, 0.0);
       recording.draft[0][row] = std::min(found.log_draft, 0.0);
       recording.entropy[row] = found.entropy;
-      recording.rows.overlap[row] = std::min(
-          rate == nullptr ? found.overlap
-                          : rate_of(*rate, p, p.at(row, p_scratch), q, q.at(row, q_scratch), doubles),
-          1.0);
+      recording.rows.overlap[row] =
+          std::min(rate == nullptr ? found.overlap : rate_of(*rate, p, target, q, draft, doubles), 1.0);
       recording.rows.draft_share[row] = std::min(found.draft_share, 1.0);
     }
   });

@@ -5,34 +5,29 @@
 #include "experiments/config/shown_config.hpp"
 
 // clang-format off
+// Experiments with a section of the same name.
+#define SPECLAB_STUDIES(ENTRY) \
+  ENTRY(trace)                 \
+  ENTRY(walltime)              \
+  ENTRY(rules)                 \
+  ENTRY(beam)                  \
+  ENTRY(schedules)             \
+  ENTRY(serving)               \
+  ENTRY(compare)               \
+  ENTRY(printed)               \
+  ENTRY(scaling)
 #define SPECLAB_EXPERIMENTS(ENTRY) \
   ENTRY(decode)                    \
   ENTRY(iid)                       \
   ENTRY(acceptance)                \
   ENTRY(predict)                   \
   ENTRY(optimal_gamma)             \
-  ENTRY(trace)                     \
-  ENTRY(walltime)                  \
-  ENTRY(rules)                     \
-  ENTRY(beam)                      \
-  ENTRY(schedules)                 \
-  ENTRY(serving)                   \
-  ENTRY(compare)                   \
-  ENTRY(printed)                   \
-  ENTRY(scaling)
+  SPECLAB_STUDIES(ENTRY)
 #define SPECLAB_SECTIONS(ENTRY) \
   ENTRY(search)                 \
   ENTRY(check)                  \
   ENTRY(prove)                  \
-  ENTRY(trace)                  \
-  ENTRY(walltime)               \
-  ENTRY(rules)                  \
-  ENTRY(beam)                   \
-  ENTRY(schedules)              \
-  ENTRY(serving)                \
-  ENTRY(compare)                \
-  ENTRY(printed)                \
-  ENTRY(scaling)
+  SPECLAB_STUDIES(ENTRY)
 // clang-format on
 
 namespace speclab {

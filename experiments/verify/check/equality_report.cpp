@@ -92,8 +92,7 @@ Table tests_table(const EqualityResult& result) {
                                  ? "token 1"
                                  : fmt::format("token {} given {}", test.position,
                                                before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
-    table.rows.push_back(
-        test_row(name, test.pearson, test.degrees, std::max(test.pearson_p, test.g_p), test.adjusted_p));
+    table.rows.push_back(test_row(name, test.pearson, test.degrees, test.cells_p(), test.adjusted_p));
     if (test.tails > 0)
       table.rows.push_back(tail_row("  its rare tokens, exact tails", test.tail_p, text_cell("")));
   }

@@ -67,17 +67,8 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
   if (tests.joint.tails > 0) result.tail_adjusted_p = adjusted[1];
   for (std::size_t i = 0; i < tests.positions.size(); ++i) {
     const PositionTest& test = tests.positions[i];
-    result.positions.push_back({.position = static_cast<std::int32_t>(i) + 1,
-                                .prefixes = test.prefixes,
-                                .covered = test.covered,
-                                .pearson = test.sum.pearson,
-                                .degrees = test.sum.degrees,
-                                .pearson_p = test.sum.pearson_p,
-                                .g = test.sum.g,
-                                .g_p = test.sum.g_p,
-                                .tails = test.sum.tails,
-                                .tail_p = test.sum.tail_p,
-                                .adjusted_p = adjusted[tests.joint_tests() + i]});
+    result.positions.push_back({test.sum, static_cast<std::int32_t>(i) + 1, test.prefixes, test.covered,
+                                adjusted[tests.joint_tests() + i]});
   }
   return result;
 }

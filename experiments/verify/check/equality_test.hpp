@@ -30,19 +30,12 @@ struct CheckSection {
 /// The reference distribution: computed from the target's rows, or sampled token by token.
 enum class EqualityReference { exact_distribution, second_sample };
 
-/// Tests of the token at one position, given the tokens before it (its prefix).
-struct PositionEquality {
+/// Tests of the token at one position, given the tokens before it (its prefix): added up over prefixes.
+struct PositionEquality : FitTest {
   std::int32_t position = 0;  ///< counted from 1
   std::int32_t prefixes = 0;  ///< number of prefixes tested
   double covered = 0;         ///< share of samples whose prefix was tested
-  double pearson = 0;
-  std::int32_t degrees = 0;
-  double pearson_p = 1;
-  double g = 0;
-  double g_p = 1;
-  std::uint64_t tails = 0;  ///< number of exact tests of rare tokens
-  double tail_p = 1;        ///< smallest p of those tests, adjusted for their number
-  double adjusted_p = 1;    ///< adjusted p of both tests
+  double adjusted_p = 1;      ///< adjusted FitTest::p
 };
 
 /// The samples' likelihood under one distribution.
@@ -121,9 +114,8 @@ std::vector<Figure> equality_figures(const EqualityResult& result);
 
 /// Reads sequences emitted by another program. Returns the first `length` tokens of every sequence of a file,
 /// concatenated. The file holds JSON lines, each a list of ids or {"tokens": [...]}; or (.npy) a NumPy array
-/// of integers, one sequence per row; or
-/// (.npz) one such array. Throws ConfigError, naming the line or row, for anything else, for shorter
-/// sequences, and for ids outside [0, vocab).
+/// of integers, one sequence per row; or (.npz) one such array. Throws ConfigError, naming the line or row,
+/// for anything else, for shorter sequences, and for ids outside [0, vocab).
 std::vector<Token> read_samples(const std::filesystem::path& file, std::size_t length, std::int32_t vocab);
 
 }  // namespace speclab
