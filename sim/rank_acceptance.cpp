@@ -25,7 +25,7 @@ std::vector<double> measure_rank_acceptance(const Model& target, const Model& dr
       DraftedTree<double> drafted(*rule.tree);
       if (!draw_tree(draft, 1, context, random, scratch, drafted)) throw_invalid_row();
       TreeView<double, Model> view(target, drafted, context, scratch);
-      const TreeVerdict verdict = rule.verify_tree(view, random);
+      const TreeDecision verdict = rule.verify_tree(view, random);
       if (verdict.next < 0) throw_invalid_row();
       if (verdict.node >= 0) ++mine[static_cast<std::size_t>(verdict.node)];
       context.push_back(plain_token(any, view.target(-1), simulation.seed, trial, round));

@@ -53,8 +53,12 @@ Outcome decode_sequences(const SequenceSet& simulation, const TargetOf& target_o
           sampled_random_source(simulation.seed, static_cast<std::uint32_t>(index), position);
       Round round = rule->drafted_round(target, DraftingRef(drafting), context, random, scratch, {});
       if (round.next < 0) throw_invalid_row();
+      const auto left = static_cast<std::int32_t>(sequence.tokens - position);
+      const bool beyond = sequence.ends && round.accepted >= left;
+      if (beyond) round.accepted = round.examined = left;
       if (policy.foresees()) round = foreseen_round(round, drafter.runs(round.accepted));
       tally.add_round(round);
+      if (beyond) tally.leave_out_next(round);
       policy.learn(learned, round);
     }
   };

@@ -22,6 +22,7 @@ namespace speclab {
 struct Sequence {
   std::vector<Token> prompt;
   std::uint32_t tokens = 0;  ///< tokens to decode; the last round may emit more
+  bool ends = false;         ///< true: the text ends after them, and what a round emits beyond does not count
 };
 
 struct SequenceSet {

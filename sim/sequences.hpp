@@ -36,9 +36,9 @@ void speculative_sequence(const Model& target, const Model& draft, const AnyRule
 void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                     std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out);
 
-/// Returns the first `length` tokens that speculative decoding emits after the prompt, for each trial of the
-/// plan (plan.length is not used), in parallel; row t of the result starts at t * length. Empty if `control`
-/// ended it early; its progress counts sequences.
+/// Returns the first `length` tokens that speculative decoding emits after the prompt, for each trial of
+/// `simulation`, whose own length is not used, in parallel; row t of the result starts at t * length. Empty
+/// if `control` ended it early; its progress counts sequences.
 std::vector<Token> speculative_sequences(const Model& target, const Model& draft, const AnyRule& rule,
                                          std::int32_t gamma, const SimulationSize& simulation,
                                          std::size_t length, const Control& control = {});

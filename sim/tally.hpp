@@ -48,6 +48,12 @@ struct Tally {
     emitted_squared += count * (length + 1) * (length + 1);
   }
 
+  /// Leaves out the token after the accepted ones of a round that was added, because its text had ended.
+  void leave_out_next(const Round& round) {
+    emitted -= 1;
+    emitted_squared -= 2 * static_cast<std::uint64_t>(round.accepted) + 1;
+  }
+
   /// Adds the same overlap in `contexts` contexts. It is rounded to the nearest quantum: an error of at most
   /// 2^-33 per context, far below sampling errors above 2^-17.
   void add_overlap(double overlap, std::uint64_t contexts = 1) {

@@ -105,6 +105,22 @@ double MeasuredCost::ms(double tokens, double batch) const {
   return between(along(row.low), along(row.high), row.share);
 }
 
+std::string MeasuredCost::flat_end() const {
+  const auto ends = [](const std::vector<double>& axis) {
+    return "from " + plain(axis[axis.size() - 2]) + " to " + plain(axis.back());
+  };
+  const std::size_t count = batches_.size();
+  for (std::size_t i = 0; i < count && tokens_.size() > 1; ++i) {
+    if (ms_[ms_.size() - count + i] <= ms_[ms_.size() - 2 * count + i])
+      return ends(tokens_) + " tokens at batch " + plain(batches_[i]);
+  }
+  for (std::size_t i = 0; i < tokens_.size() && count > 1; ++i) {
+    if (ms_[(i + 1) * count - 1] <= ms_[(i + 1) * count - 2])
+      return "of " + plain(tokens_[i]) + " tokens " + ends(batches_) + " sequences";
+  }
+  return "";
+}
+
 double run_ms(const CostModel& cost, const Run& run) {
   struct Visitor {
     const Run& run;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,9 @@ class MeasuredCost {
   explicit MeasuredCost(std::span<const MeasuredPoint> points);
 
   double ms(double tokens, double batch) const;
+  /// Returns where the times do not rise from the last but one point of an axis to the last, such as "from 2
+  /// to 4 tokens at batch 8": runs beyond the grid then take no longer. Empty if they rise everywhere.
+  std::string flat_end() const;
 
   double max_tokens() const { return tokens_.back(); }
   double min_batch() const { return batches_.front(); }

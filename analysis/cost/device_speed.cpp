@@ -42,6 +42,7 @@ std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double
       target != nullptr && draft != nullptr && draft->machine.devices == target->machine.devices;
   constexpr int most = 1024;
   for (int devices = 1; target != nullptr && devices <= most; ++devices) {
+    if (target->model.heads % devices != 0) continue;  // engines give each device the same number
     target->machine.devices = devices;
     if (together) draft->machine.devices = devices;
     if (device_memory(costs, at, share, gamma)->holds(at.batch)) return devices;

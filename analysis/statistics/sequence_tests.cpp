@@ -90,8 +90,8 @@ void append_position(std::vector<Next>& entries, std::span<const Token> sample, 
   }
 }
 
-/// Returns whether a test counts. A rare class of a rare prefix, without another cell, would only use up part
-/// of the level.
+/// Returns whether a prefix's test counts: it has two cells, or one cell and rare tokens, or an impossible
+/// token. Rare tokens alone would only use up part of the level.
 bool is_tested(const FitTest& test) {
   return test.degrees > 0 || test.impossible > 0 || (test.cells > 0 && test.tails > 0);
 }

@@ -1,7 +1,7 @@
 // Rules for trees of siblings drawn without replacement (core/rules/tree.hpp, core/rules/traversal.hpp) from
 // totals (core/fast/drafted_nodes.hpp). core/rules/sibling_residual.hpp explains how four numbers replace the
-// residual row after each refusal. After the last child (of the context; in a walk down, of any node) the
-// residual is only drawn from, which needs no total.
+// residual row after each refusal. After the last child of any node (TraversalVerification: of the
+// context), a token is only drawn from the residual, which needs no total.
 #pragma once
 
 #include <cstddef>

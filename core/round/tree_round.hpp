@@ -219,7 +219,7 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
   if (drafted.count < 0) return {};
   assert(drafted.shape.size() < 65535);
   TreeView<Real, Target> view(target, drafted, context, scratch);
-  const TreeVerdict verdict = rule.verify_tree(view, random);
+  const TreeDecision verdict = rule.verify_tree(view, random);
 
   Round round{drafted.count, drafted.draft_runs, verdict.examined, 0, verdict.next};
   round.accepted = verdict.node < 0 ? 0 : drafted.shape.depth(verdict.node);

@@ -131,7 +131,7 @@ struct ClaimedDraftFault : GrownTreeRule {
   };
 
   template <class View, class Random>
-  TreeVerdict verify_tree(View& view, Random& random) const {
+  TreeDecision verify_tree(View& view, Random& random) const {
     using Real = typename View::Real;
     return walk_down(view, random, [&view](std::int32_t node) {
       return Claimed<Real>{copy_of(view.target(node)), view.draft(node)};

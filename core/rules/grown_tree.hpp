@@ -38,7 +38,7 @@ struct GrownTreeRule : BonusFromTarget {
   GrownTreeRule(std::int32_t children, std::int32_t size) : branching(children), nodes(size) {}
 
   template <class View, class Random>
-  TreeVerdict verify_tree(View& view, Random& random) const {
+  TreeDecision verify_tree(View& view, Random& random) const {
     return walk_down(view, random, [&view](std::int32_t node) {
       return ChosenSiblings<typename View::Real>{copy_of(view.target(node))};
     });

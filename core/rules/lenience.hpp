@@ -10,8 +10,9 @@ namespace speclab {
 /// The row that replaces a rejected token, which A.5 leaves open: norm((p - q)+), norm((p - l q)+), or p.
 enum class Residual { target_minus_draft, literal, target };
 
-/// At temperature > 0: accepts with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1. `target_minus_draft` and
-/// `literal` keep the output below p / l everywhere; `target` does not.
+/// At temperature > 0: accepts with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1, and with
+/// `target` for every l. `target_minus_draft` and `literal` keep the output below p / l everywhere; `target`
+/// does not.
 struct LenienceRule : ByPosition<LenienceRule> {
   using Pointwise = LenienceRule;
   static constexpr Correction correction = Correction::residual;

@@ -12,7 +12,7 @@ namespace speclab {
 /// Margin-aware verification (Song et al. 2026, "MARS", arXiv 2601.15498): accepts the target's best token,
 /// and also the second best if the ratio of their logits, z_2/z_1, is above theta. The ratio depends on the
 /// constant that softmax removes: here z = log p + `log_sum_exp`, the logarithm of the sum of all exp(z).
-/// Lossy; computed in double for any arithmetic. Host only.
+/// Where z_1 is negative, the ratio is above 1. Lossy; computed in double for any arithmetic. Host only.
 struct MarsRule : ByPosition<MarsRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double theta = 0.9;
@@ -43,9 +43,9 @@ struct MarsRule : ByPosition<MarsRule>, NearGreedy {
 
 /// Big little decoder (Kim et al. 2023, "Speculative decoding with big little decoder"). Where the draft is
 /// unsure, max q < fallback, the token is rejected. It is also rejected if the target finds it unlikely, -log
-/// p(x) > rollback, and it is not the argmax. Lossy. The rollback's bar exp(-rollback) is computed in double.
-/// Host only. (The authors' code tests only the first unlikely token. This differs only if an argmax lies
-/// below the bar, which needs at least e^8 tokens.)
+/// p(x) > rollback, and it is not the argmax. Lossy. The bound exp(-rollback) is computed in double. Host
+/// only. (The authors' code tests only the first token below it. This differs only if the argmax is below it,
+/// which at rollback 8 needs more than e^8 tokens.)
 struct BildRule : ByPosition<BildRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double fallback = 0.35;

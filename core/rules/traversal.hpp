@@ -30,11 +30,11 @@ struct TraversedSiblings : DrawnSiblings<Real> {
   }
 };
 
-/// Walks from the leaves to the root. `siblings_of(node, reach)` gives the state of a node when it is
-/// reached, as TraversedSiblings does. The descendants of a node of reach 0 are refused with it, without
-/// being read.
+/// Walks from the leaves to the root. `siblings_of(node, reach)` returns a node's state, with the
+/// functions of TraversedSiblings; `reach` is the node's p_v. The descendants of a node of reach 0 are
+/// refused with it, without being read.
 template <class View, class Random, class SiblingsOf>
-TreeVerdict traverse(View& view, Random& random, const SiblingsOf& siblings_of) {
+TreeDecision traverse(View& view, Random& random, const SiblingsOf& siblings_of) {
   using Real = typename View::Real;
   struct Visited {
     std::int32_t node;
@@ -75,7 +75,7 @@ struct TraversalRule : StaticTree {
   using StaticTree::StaticTree;
 
   template <class View, class Random>
-  TreeVerdict verify_tree(View& view, Random& random) const {
+  TreeDecision verify_tree(View& view, Random& random) const {
     using Real = typename View::Real;
     return traverse(view, random, [&view](std::int32_t node, const Real& reach) {
       const bool leaf = view.children(node).empty();

@@ -1,5 +1,5 @@
 // Draft trees. A rule for trees defines
-//     verify_tree(view, random) -> TreeVerdict
+//     verify_tree(view, random) -> TreeDecision
 // where the view has the drafted tokens and, for each node and the context (node -1), the rows of target and
 // draft after it. core/round/tree_round.hpp drafts the tree and applies the verdict. Host only.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace speclab {
 
-struct TreeVerdict {
+struct TreeDecision {
   std::int32_t node;      ///< the last accepted token, -1 if there is none; its ancestors are accepted too
   std::int32_t examined;  ///< positions reached: accepted tokens, and one more if children were refused there
   Token next;
@@ -27,7 +27,7 @@ inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std
 /// refused. `siblings_of(node)` gives the state of a node's children: `refuse(token)`, and `left()`, the
 /// weights of the token emitted when all were refused.
 template <class View, class Random, class SiblingsOf>
-TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of) {
+TreeDecision walk_down(View& view, Random& random, const SiblingsOf& siblings_of) {
   std::int32_t node = -1;
   for (std::int32_t depth = 0;; ++depth) {
     const auto target = view.target(node);
@@ -98,7 +98,7 @@ struct TreeRule : StaticTree {
   using StaticTree::StaticTree;
 
   template <class View, class Random>
-  TreeVerdict verify_tree(View& view, Random& random) const {
+  TreeDecision verify_tree(View& view, Random& random) const {
     return walk_down(view, random, [&view](std::int32_t node) {
       return DrawnSiblings<typename View::Real>{{copy_of(view.target(node)), copy_of(view.draft(node))}};
     });

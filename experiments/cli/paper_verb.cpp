@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -15,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Becomes the Python that typesets, so that its output and Ctrl-C are those of this command.
+/// Replaces this process by the Python that typesets, so that its output and Ctrl-C are those of this
+/// command.
 int paper_main(const Values& values) {
   const fs::path python = python_option(values);
   const fs::path results = values.text("results");
@@ -29,7 +32,7 @@ int paper_main(const Values& values) {
   // -I keeps Python from importing files of the working folder, -B from writing into its source folder.
   execl(python.c_str(), python.c_str(), "-I", "-B", "-c", start, package.c_str(), program.c_str(),
         results.c_str(), pdf.c_str(), nullptr);
-  throw UsageError("cannot typeset: {} is not there (--python names another)", python.string());
+  throw UsageError("cannot typeset: {}: {} (--python names another)", python.string(), std::strerror(errno));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct GridAxis {
   std::vector<std::shared_ptr<const Json>> values;
 };
 
-/// Where in the config the path lies that cells set. The key that contains it is read anew for each cell.
+/// The place in the config of a path that cells set. The key that contains it is read anew for each cell.
 struct GridPlace {
   std::string key;
   const Field* field = nullptr;  ///< null: the whole config must be read
@@ -47,8 +47,13 @@ namespace {
 constexpr double max_cells = 1e6;
 constexpr double bytes_of_cell = 3500;  // measured with 10^5 cells of "predict" and their results
 
-/// Removes the decimal noise of from + i * step: 0.30000000000000004 becomes 0.3.
-double tidy(double value) { return std::round(value * 1e12) / 1e12; }
+/// Removes the decimal noise of from + i * step: 0.30000000000000004 becomes 0.3. Whole numbers have none.
+double tidy(double value) {
+  if (value == std::round(value)) return value;
+  constexpr double max_decimals = 9000;  // above it a double has fewer than 12 decimals
+  return std::abs(value) < max_decimals ? std::round(value * 1e12) / 1e12
+                                        : std::stod(fmt::format("{:.15g}", value));
+}
 /// Smallest range that is tidied; 12 decimals keep few digits of smaller ones.
 constexpr double min_tidied = 1e-6;
 
@@ -126,7 +131,7 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
   return axes;
 }
 
-/// Throws ConfigError if a path, from the given one on, would replace the value at one that is set earlier.
+/// Throws ConfigError if a path of index `from` or higher would replace a value that an earlier path sets.
 void refuse_replaced(const std::vector<std::string>& set, std::size_t from, const std::string& where) {
   for (std::size_t later = from; later < set.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {

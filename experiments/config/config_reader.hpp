@@ -71,7 +71,8 @@ class BuiltFromConfigs {
   template <class Build, class... More>
   std::shared_ptr<const T> get(const Config& config, const SharedPlace& place, Build build,
                                const Given<More>&... given) {
-    static_assert(std::is_empty_v<Build>, "captures what is not read from the config, nor given");
+    static_assert(std::is_empty_v<Build>,
+                  "`build` must be a lambda without captures: pass what it needs as Given");
     std::string more;
     (add_text(given, more), ...);
     for (const auto& [parts, kept] : kept_) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -32,6 +34,20 @@ void require_read(const Experiment& experiment, const std::string& key, bool mod
 }
 
 }  // namespace
+
+std::string measured_column(const std::string& name) {
+  std::string column = "measured";
+  bool parted = false;
+  for (const char letter : name) {
+    // Bytes of letters outside ASCII stay unchanged.
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool kept = std::isalnum(byte) != 0 || byte >= 0x80;
+    if (kept && !parted) column += '_';
+    if (kept) column += letter;
+    parted = kept;
+  }
+  return column;
+}
 
 bool reads_key(const Experiment& experiment, const std::string& key, bool models) {
   static const std::vector<std::string> always{"title",      "about",        "source", "experiment", "seed",
@@ -83,12 +99,20 @@ void require_read_keys(const Config& config, const Json& input) {
   if (config.sweep) {
     for (const auto& [path, axis] : *config.sweep) require(path, "/sweep/" + path);
   }
+  std::map<std::string, std::string> columns{{"measured_note", "measured_note"}};
   for (std::size_t i = 0; config.cases && i < config.cases->size(); ++i) {
     const CaseConfig& one = (*config.cases)[i];
     for (const auto& [path, value] : one.set) require(path, fmt::format("/cases/{}/set", i));
     if (!one.measured.empty() && !reads_key(experiment, "measured_note"))
       throw ConfigError(fmt::format("/cases/{}/measured", i), "{} does not show them; leave them out",
                         experiment.name);
+    for (const auto& [name, value] : one.measured) {
+      const std::string column = measured_column(name);
+      const std::string& other = columns.emplace(column, name).first->second;
+      if (other != name)
+        throw ConfigError(fmt::format("/cases/{}/measured/{}", i, name),
+                          "has the column {} in tables, as has \"{}\"; give it another name", column, other);
+    }
   }
 }
 

@@ -27,6 +27,10 @@ struct CaseConfig {
   std::string note;
 };
 
+/// Returns the column of tables for a name in "measured": "paper: T5-XXL EnDe" becomes
+/// measured_paper_T5_XXL_EnDe.
+std::string measured_column(const std::string& name);
+
 /// A section: a part of a config that one experiment or verb reads. Each has a line in all_experiments.cpp.
 struct SectionKind {
   std::string key;

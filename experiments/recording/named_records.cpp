@@ -15,8 +15,6 @@ namespace speclab {
 
 namespace {
 
-std::string brief_text(const std::string& text) { return printable(text, 80); }
-
 /// The values of a record under speclab's names.
 using NamedValues = std::map<std::string, std::string>;
 
@@ -45,11 +43,11 @@ NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string
     const auto found = std::find(fields.begin(), fields.end(), name);
     if (found == fields.end()) {
       throw UsageError("{}: no column \"{}\" in the header \"{}\"; {}", header.where, name,
-                       brief_text(header.text), remedy);
+                       brief(header.text), remedy);
     }
     if (std::count(fields.begin(), fields.end(), name) > 1)
       throw UsageError("{}: column \"{}\" occurs twice in the header \"{}\"", header.where, name,
-                       brief_text(header.text));
+                       brief(header.text));
     columns_.push_back(static_cast<std::size_t>(found - fields.begin()));
   }
 }
@@ -57,7 +55,7 @@ NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string
 std::vector<std::string> NamedColumns::words(const TextLine& line) const {
   const std::vector<std::string> fields = split(line.text, ',');
   if (fields.size() != count_)
-    throw UsageError("{}: \"{}\" has {} values; the header has {}", line.where, brief_text(line.text),
+    throw UsageError("{}: \"{}\" has {} values; the header has {}", line.where, brief(line.text),
                      fields.size(), count_);
   std::vector<std::string> words;
   for (const std::size_t column : columns_) words.push_back(fields[column]);
@@ -71,7 +69,10 @@ NamedFields parse_fields(const std::string& text) {
     if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
       throw UsageError("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair);
     }
-    fields[trimmed(pair.substr(0, equals))] = trimmed(pair.substr(equals + 1));
+    if (const auto [one, fresh] =
+            fields.emplace(trimmed(pair.substr(0, equals)), trimmed(pair.substr(equals + 1)));
+        !fresh)
+      throw UsageError("--fields: \"{}\" is given twice", one->first);
   }
   return fields;
 }
@@ -98,7 +99,7 @@ void each_named_record(
     for (const TextLine& line : spread ? std::vector{whole} : lines) {
       const Json value = json_line(line.text, line.where);
       if (!value.is_object())
-        throw UsageError("{}: {} is not an object of JSON", line.where, brief_text(line.text));
+        throw UsageError("{}: {} is not an object of JSON", line.where, brief(line.text));
       visit(line, values_in(value, line, fields, remedy));
     }
     return;

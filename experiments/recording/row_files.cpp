@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -61,6 +62,31 @@ void check_sets(const RowFile& file) {
   throw UsageError("{}: row {} is not a distribution", file.target.where, row);
 }
 
+/// Whether a set has shown a number that is no probability.
+class SeenLogits {
+ public:
+  explicit SeenLogits(const RowSet& set) : set_(set), seen_(set.meaning == RowMeaning::probabilities) {}
+
+  void look_at(const void* row, std::vector<double>& scratch) {
+    if (seen_.load(std::memory_order_relaxed)) return;
+    scratch.resize(set_.vocab);
+    read_row(row, set_.number, set_.vocab, scratch.data());
+    if (std::ranges::any_of(scratch, [](double number) { return number < 0 || number > 1; }))
+      seen_.store(true, std::memory_order_relaxed);
+  }
+  /// Throws UsageError if all numbers that were looked at lie between 0 and 1.
+  void require() const {
+    if (seen_) return;
+    throw UsageError(
+        "{}: all numbers are from 0 to 1, but rows do not sum to 1, so they are neither probabilities nor clearly logits: divide each row by its sum, or subtract a number above 1 from all logits, which changes no distribution",
+        set_.where);
+  }
+
+ private:
+  const RowSet& set_;
+  std::atomic<bool> seen_;
+};
+
 /// Converts the row to probabilities.
 void to_probabilities(const void* row, const RowSet& set, double* out) {
   read_row(row, set.number, set.vocab, out);
@@ -98,6 +124,7 @@ Recording measure_rows(const RowFile& file, const AnyRule* rate) {
   recording.rows.draft_share.resize(rows);
   const RowSet& p = file.target;
   const RowSet& q = *file.draft;
+  SeenLogits p_logits(p), q_logits(q);
   for_each_index((rows + rows_at_once - 1) / rows_at_once, [&](std::size_t block) {
     RowMeter meter;
     std::vector<float> p_scratch;
@@ -113,6 +140,8 @@ Recording measure_rows(const RowFile& file, const AnyRule* rate) {
           guess_meaning(target, p.number, p.vocab) != p.meaning ||
           guess_meaning(draft, q.number, q.vocab) != q.meaning)
         refuse_row(file, row);
+      p_logits.look_at(target, doubles);
+      q_logits.look_at(draft, doubles);
       recording.target[row] = file.drawn ? target_log(std::min(found.log_target, 0.0), p.where, row)
                                          : std::min(found.log_target, 0.0);
       recording.draft[0][row] = std::min(found.log_draft, 0.0);
@@ -122,6 +151,8 @@ Recording measure_rows(const RowFile& file, const AnyRule* rate) {
       recording.rows.draft_share[row] = std::min(found.draft_share, 1.0);
     }
   });
+  p_logits.require();
+  q_logits.require();
   return recording;
 }
 

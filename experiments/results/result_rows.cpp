@@ -1,7 +1,6 @@
 #include "experiments/results/result_rows.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -31,20 +30,6 @@ std::string column_name(const std::string& path) {
       name.begin(), name.end(), [](char letter) { return letter == '/' || letter == '.' || letter == ' '; },
       '_');
   return name;
-}
-
-std::string measured_column(const std::string& name) {
-  std::string column = "measured";
-  bool parted = false;
-  for (const char letter : name) {
-    // Bytes of letters outside ASCII stay unchanged.
-    const auto byte = static_cast<unsigned char>(letter);
-    const bool kept = std::isalnum(byte) != 0 || byte >= 0x80;
-    if (kept && !parted) column += '_';
-    if (kept) column += letter;
-    parted = kept;
-  }
-  return column;
 }
 
 ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,

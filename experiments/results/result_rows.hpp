@@ -17,8 +17,6 @@ const Json* set_value(const CellResult& cell, const std::string& path);
 
 /// Returns a column name for a path: "/models/draft/alpha" becomes models_draft_alpha.
 std::string column_name(const std::string& path);
-/// Returns a column name for a name in "measured": "paper: T5-XXL EnDe" becomes measured_paper_T5_XXL_EnDe.
-std::string measured_column(const std::string& name);
 
 /// Writes results.csv of any experiment. A row first identifies its cell (index from 0, label, values that it
 /// sets); then come the experiment's own columns; then values equal in all rows: the config's numbers that no

@@ -61,6 +61,13 @@ TopRow read_row(const JsonPlace& place) {
     if (!(row.logp.back() <= 0)) logp.at(i).refuse("a natural logarithm of a probability, at most 0");
   }
   row.tail = place.at("tail").number();
+  double sum = row.tail;
+  for (const double logarithm : row.logp) sum += std::exp(logarithm);
+  // Logarithms have seven digits.
+  constexpr double rounding = 1e-4;
+  if (!(row.tail >= 0) || std::abs(sum - 1) > rounding)
+    place.refuse(fmt::format(
+        "probabilities that sum to 1 with the tail, the probability of all other ids, not to {:.6g}", sum));
   return row;
 }
 

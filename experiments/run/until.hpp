@@ -39,7 +39,7 @@ void run_until(Job& job, const std::string& experiment, double confidence);
 
 /// Runs a doubling job, looking at its interval after each doubling. `run` returns the outcome of the job's
 /// simulation: all of it at first, later only the part that a doubling adds. A partial outcome ends it early;
-/// the job's looks then count the one that is missing.
+/// `job.looks` then also counts the look that was not made.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
 /// Throws ConfigError for a config with "until", for verbs that do not run it. `what` begins the message:

@@ -22,9 +22,9 @@ struct ShardOptions {
 };
 
 /// Runs a shard of a config, which must have its experiment's sections. Continues earlier processes' work.
-/// Returns true when the shard is complete, false after an
-/// interrupt. Throws ConfigError if the config cannot be run; UsageError if it cannot be divided, or if the
-/// folder holds another run's shards. Also writes the error message into the folder.
+/// Returns true when the shard is complete, false after an interrupt. Throws ConfigError if the config cannot
+/// be run; UsageError if it cannot be divided, or if the folder holds another run's shards. Errors of the run
+/// are also written into the folder.
 bool run_shard(const Config& config, const ShardOptions& options);
 
 /// Merges a folder's shards into the result of one process, byte for byte; only `partial` is set after an

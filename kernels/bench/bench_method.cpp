@@ -10,9 +10,9 @@ namespace speclab {
 
 namespace {
 
-std::vector<BenchVerdict> verdicts_of_chains(const std::vector<ReferenceVerdict>& found) {
+std::vector<BenchVerdict> verdicts_of_chains(const std::vector<ReferenceDecision>& found) {
   std::vector<BenchVerdict> verdicts;
-  for (const ReferenceVerdict& verdict : found) {
+  for (const ReferenceDecision& verdict : found) {
     BenchVerdict& added = verdicts.emplace_back(BenchVerdict{{}, verdict.next, verdict.margin, {}});
     for (std::int32_t node = 0; node < verdict.accepted; ++node) added.path.push_back(node);
   }
@@ -30,7 +30,7 @@ std::vector<BenchVerdict> tree_reference(const TreeBatch& batch) {
   TreeBatch tree = batch;
   tree.method = method;
   std::vector<BenchVerdict> verdicts;
-  for (TreeReferenceVerdict& verdict : verify_tree_reference(tree)) {
+  for (TreeReferenceDecision& verdict : verify_tree_reference(tree)) {
     verdicts.push_back({std::move(verdict.path), verdict.next, verdict.margin, verdict.met});
   }
   return verdicts;

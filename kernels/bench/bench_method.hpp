@@ -18,7 +18,7 @@ struct BenchVerdict {
   /// The accepted nodes; for a chain 0, 1, ..., accepted - 1.
   std::vector<std::int32_t> path;
   Token next = invalid_token;
-  /// See ReferenceVerdict::margin and TreeReferenceVerdict::margin.
+  /// See ReferenceDecision::margin and TreeReferenceDecision::margin.
   double margin = 1;
   TreeOutcome met;  ///< for trees only
 };

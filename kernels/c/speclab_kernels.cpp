@@ -202,7 +202,7 @@ std::size_t& room_for_answer(std::size_t* bytes) {
 
 /// Returns the flags of a request, computed from its verdict and from the rows at the position where it
 /// ended.
-std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const ReferenceVerdict& verdict) {
+std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const ReferenceDecision& verdict) {
   const std::int32_t length = batch.length(request);
   if (length < 0 || length > batch.gamma) return flag_length_out_of_range;
   std::uint32_t flags = verdict.next == invalid_token ? std::uint32_t{flag_invalid_row} : 0;
@@ -219,7 +219,7 @@ std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const Ref
 }
 
 /// Writes the logarithms of the emitted tokens; `write_result` has written the entries after them.
-void write_logs(const VerifyBatch& batch, std::int64_t request, const ReferenceVerdict& verdict) {
+void write_logs(const VerifyBatch& batch, std::int64_t request, const ReferenceDecision& verdict) {
   const std::int32_t count = verdict.accepted + (verdict.next == invalid_token ? 0 : 1);
   for (std::int32_t i = 0; i < count; ++i) {
     const std::int64_t at = request * (batch.gamma + 1) + i;
@@ -236,7 +236,7 @@ void run_definition(Implementation implementation, const VerifyBatch& batch) {
   const auto verdicts = implementation == Implementation::wagner_sigmoid ? verify_sigmoid_reference(batch)
                                                                          : verify_reference(batch);
   for (std::int64_t request = 0; request < batch.requests; ++request) {
-    const ReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
+    const ReferenceDecision& verdict = verdicts[static_cast<std::size_t>(request)];
     write_result(batch, request, verdict.accepted, verdict.next, flags_of(batch, request, verdict));
     write_logs(batch, request, verdict);
   }
@@ -315,7 +315,7 @@ speclab_status speclab_verify_tree_on_cpu(const speclab_tree_batch* tree, int32_
     }
     const auto verdicts = verify_tree_reference(verified);
     for (std::int64_t request = 0; request < verified.batch.requests; ++request) {
-      const TreeReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
+      const TreeReferenceDecision& verdict = verdicts[static_cast<std::size_t>(request)];
       write_tree_result(verified, request, verdict.path.data(),
                         static_cast<std::int32_t>(verdict.path.size()), verdict.next, verdict.flags);
     }

@@ -80,7 +80,7 @@ struct CountedSiblings : TraversedSiblings<double> {
   Row left() const { return target.size == 0 ? made.target(node) : TraversedSiblings::left(); }
 };
 
-TreeVerdict traversed(MadeRequest& made, SampledRandomSource& random, WalkCounter& counter) {
+TreeDecision traversed(MadeRequest& made, SampledRandomSource& random, WalkCounter& counter) {
   return traverse(made, random, [&](std::int32_t node, double reach) {
     OwnedRow<double> target({});
     OwnedRow<double> draft({});
@@ -107,9 +107,9 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
     MadeRequest made{workload, how, tree, ids, request};
     SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
     WalkCounter counter(tree);  // for traversal only
-    const TreeVerdict verdict = !method.path_tells() ? traversed(made, random, counter)
-                                : workload.chosen    ? GrownTreeRule{}.verify_tree(made, random)
-                                                     : TreeRule{}.verify_tree(made, random);
+    const TreeDecision verdict = !method.path_tells() ? traversed(made, random, counter)
+                                 : workload.chosen    ? GrownTreeRule{}.verify_tree(made, random)
+                                                      : TreeRule{}.verify_tree(made, random);
     std::vector<std::int32_t> path;
     for (std::int32_t node = verdict.node; node >= 0; node = tree.parent(node)) path.push_back(node);
     std::reverse(path.begin(), path.end());

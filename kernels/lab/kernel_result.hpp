@@ -1,5 +1,5 @@
-// The results of `speclab bench kernels` and of its dry run, as structs from which JSON, tables and CSV and
-// are made.
+// The results of `speclab bench kernels` and of its dry run, as structs from which JSON, tables and CSV are
+// made.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct VerificationRow : KernelPoint {
   int different = 0;   ///< requests whose decisions differ by more than single precision's error
 };
 
-/// A size or a method that was not measured, with the reason.
+/// A size or a method that was not measured, or whose times are left out because it failed, with the reason.
 struct LeftOut {
   std::string size;
   std::string method;

@@ -89,7 +89,9 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
     const BenchMethod* const method = find_named(task.methods, times.name);
-    const double seconds = median(times.seconds);
+    // The times of a method that does something else than it should say nothing.
+    const bool wrong = times.replayed_otherwise > 0 || times.decisions.different > 0;
+    const double seconds = wrong ? NAN : median(times.seconds);
     VerificationRow& row = rows.emplace_back();
     static_cast<KernelPoint&>(row) = point;
     row.realised_alpha = realised_alpha;
@@ -98,13 +100,13 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.kind = method != nullptr ? MethodKind::implementation : MethodKind::ceiling;
     row.repetitions = times.seconds.size();
     row.median_us = micro * seconds;
-    row.p99_us = micro * nearest_rank(times.seconds, 0.99);
+    row.p99_us = wrong ? NAN : micro * nearest_rank(times.seconds, 0.99);
     row.clock_mhz = measured.clock_mhz;
-    if (times.marginal_seconds) row.marginal_us = micro * *times.marginal_seconds;
-    if (!times.draw_seconds.empty()) {
+    if (times.marginal_seconds && !wrong) row.marginal_us = micro * *times.marginal_seconds;
+    if (!times.draw_seconds.empty()) row.draws = static_cast<int>(times.draw_seconds.size());
+    if (!times.draw_seconds.empty() && !wrong) {
       const auto [fastest, slowest] =
           std::minmax_element(times.draw_seconds.begin(), times.draw_seconds.end());
-      row.draws = static_cast<int>(times.draw_seconds.size());
       row.fastest_draw_us = micro * *fastest;
       row.slowest_draw_us = micro * *slowest;
     }
@@ -207,7 +209,7 @@ class KernelSuite {
                 point, times.name.c_str(),
                 fmt::format(
                     "{} of {} requests have another result in the timed graph than in the launch before it: "
-                    "the times are meaningless",
+                    "its times are left out",
                     times.replayed_otherwise, point.requests));
           }
           const BenchMethod* const method = find_named(task.methods, times.name);
@@ -219,10 +221,10 @@ class KernelSuite {
         for (VerificationRow& row : verification_rows(point, task, measured, realised_alpha)) {
           if (row.different > 0) {
             ++report_.failures;
-            leave_out(point, row.method.c_str(),
-                      fmt::format(
-                          "{} of {} requests were not decided as by the reference: the times are meaningless",
-                          row.different, row.compared));
+            leave_out(
+                point, row.method.c_str(),
+                fmt::format("{} of {} requests were not decided as by the reference: its times are left out",
+                            row.different, row.compared));
           }
           report_.verification.push_back(std::move(row));
         }

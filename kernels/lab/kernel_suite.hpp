@@ -18,9 +18,9 @@ struct KernelSuiteOptions {
   std::string command;  ///< recorded in the report
 };
 
-/// Returns a row for each point, cache mode and method. Needs a device. After a Ctrl-C before the first point
-/// was done it throws Stopped; later, it returns what was measured, marked partial. Points where CUDA fails
-/// are left out with call, file and line, and counted as failures.
+/// Returns a row for each point, cache mode and method. Needs a device. Throws Stopped if Ctrl-C comes before
+/// the first row; later, it returns the rows so far, marked partial. A point where CUDA fails has no row:
+/// `left_out` has its call, file and line, and `failures` counts it.
 KernelReport run_kernel_suite(const KernelSuiteOptions& options);
 
 /// Returns the rows of one measurement, from the times that `run_kernel_suite` got from the GPU and the

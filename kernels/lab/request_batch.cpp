@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 
 #include "core/random/random_source.hpp"
 
@@ -72,8 +73,15 @@ std::vector<VerifyRule> checked_rules() {
 }
 
 std::string rule_name(const VerifyRule& rule) {
-  if (rule.method == KernelRule::lenient) return fmt::format("lenient {}", rule.lenience);
-  return rule.method == KernelRule::block ? "block" : "token";
+  switch (rule.method) {
+    case KernelRule::token:
+      return "token";
+    case KernelRule::lenient:
+      return fmt::format("lenient {}", rule.lenience);
+    case KernelRule::block:
+      return "block";
+  }
+  throw std::logic_error("a rule without a name");
 }
 
 DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch) {

@@ -3,14 +3,14 @@
 // round is a number, not a place in the program, so that the lanes of a warp run the same instructions
 // whatever their acceptance draws are.
 //
-// With many sequences, instructions bound its speed: 199 PTX instructions per step (nvcc 13.0, sm_90; some of
-// them only name a value; from order 2 on one division more), most of them Philox's 20 multiplications to 64
-// bits, 20 exclusive ors of three numbers, and its keys. A step reads one sector of 32 bytes from the L2
-// cache, where the slots of bigrams of a thousand tokens fit (48 V^2 bytes: 3 MB at V = 256), and 8 bytes of
-// the overlaps, which the L1 cache holds. A round takes one step for each token it examines, and one more:
-// 4.36 steps for 3.69 tokens at alpha = 0.8 and gamma = 5, hence 870 instructions and 140 bytes. With few
-// sequences the latency of a step bounds its speed: each random number of a sequence waits for the one
-// before, and some ten thousand sequences are needed to hide that.
+// With many sequences the number of instructions bounds its speed: 199 PTX instructions per step (nvcc 13.0,
+// sm_90), most of them Philox's 20 multiplications to 64 bits, its 20 exclusive ors of three numbers and its
+// keys. Some of the 199 only name a value. From order 2 on there is one more division. A step reads one
+// sector of 32 bytes from the L2 cache, where the slots of bigrams of a thousand tokens fit (48 V^2 bytes: 3
+// MB at V = 256), and 8 bytes of the overlaps, which the L1 cache holds. A round takes one step for each
+// token it examines, and one more: 4.36 steps for 3.69 tokens at alpha = 0.8 and gamma = 5, hence 870
+// instructions and 140 bytes. With few sequences the latency of a step bounds its speed: each random number
+// of a sequence waits for the one before, and some ten thousand sequences are needed to hide that.
 #pragma once
 
 #include <cstdint>

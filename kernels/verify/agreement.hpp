@@ -43,7 +43,7 @@ DecisionAgreement agreement_of(const std::vector<Verdict>& expected, double band
 }
 
 /// Returns the implementation's reference: the rule's, or that of the sigmoid approximation.
-inline std::vector<ReferenceVerdict> reference_of(Implementation implementation, const VerifyBatch& batch) {
+inline std::vector<ReferenceDecision> reference_of(Implementation implementation, const VerifyBatch& batch) {
   return implementation == Implementation::wagner_sigmoid ? verify_sigmoid_reference(batch)
                                                           : verify_reference(batch);
 }
@@ -54,7 +54,7 @@ inline double band_of(Implementation implementation, std::int32_t vocab) {
   return implementation == Implementation::wagner_sigmoid ? 1e-6 + 4e-7 * vocab : decision_band;
 }
 
-inline DecisionAgreement agreement_with(const std::vector<ReferenceVerdict>& expected,
+inline DecisionAgreement agreement_with(const std::vector<ReferenceDecision>& expected,
                                         Implementation implementation, std::int32_t vocab,
                                         const std::int32_t* accepted, const Token* next) {
   return agreement_of(expected, band_of(implementation, vocab), [&](std::size_t i) {

@@ -273,8 +273,9 @@ struct LeftWeights {
   }
 };
 
-/// Chooses, draws and writes, in the last block of a request. The decision is in shared memory because
-/// registers are scarce. `kept`: room for the sums that all blocks left, each of which is read once.
+/// Ends a request in its last block: chooses the tile and the cell, draws the id and writes the result. The
+/// decision is in shared memory because registers are scarce. `kept` has room for [tiles] sums, so that each
+/// is read from global memory once.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                 Decision& decision, const LeftWeights<T>& left, TileWeightSum* kept,

@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// Draws as UniformRandomSource does; `margin` is that of ReferenceVerdict.
+/// Draws as UniformRandomSource does; `margin` is that of ReferenceDecision.
 template <class Uniforms>
 class MarginRandomSource {
  public:
@@ -43,7 +43,8 @@ class MarginRandomSource {
 
   double margin = 1;
   bool one_is_exact = true;
-  /// Factor on distances, for weights whose errors are magnified.
+  /// Distances are multiplied by this: below 1 where earlier rejections have magnified the errors by 1 /
+  /// unit.
   double unit = 1;
 
  private:

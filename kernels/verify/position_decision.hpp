@@ -18,10 +18,12 @@ struct PositionDecision {
   double log_target;  ///< log2 of the target's probability of the drafted token
 };
 
-/// Returns the sum of a row for which VerifyBatch::sum_known is true.
+/// Returns the sum of a row for which VerifyBatch::sum_known is true. At temperature 0 the row is invalid,
+/// because the number of largest logits is not known.
 SPECLAB_DEVICE inline LogSum known_sum(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                        std::int32_t position) {
   if (batch.rows(of_target).kind == RowKind::probabilities) return {0, no_token, 0};
+  if (!(row_scale(batch, of_target, request, position).scale < frozen_scale)) return {};
   return given_log_sum(
       simt::load(batch.entry(batch.options(of_target).log_sum_exp, of_target, request, position)));
 }

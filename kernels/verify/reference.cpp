@@ -61,7 +61,8 @@ AllowedLogits allowed_logits(const VerifyBatch& batch, bool of_target, std::int6
   const std::uint32_t* const mask =
       of_target && batch.mask != nullptr ? batch.mask.at(request, position, batch.gamma + 1) : nullptr;
   const Filters filters = of_target ? filters_of(batch, request, position) : Filters{};
-  row.invalid = !(row.temperature >= 0) || !filters.valid();
+  row.invalid = !(row.temperature >= 0) || std::isnan(cutoff) || !filters.valid() ||
+                (row.temperature == 0 && options.log_sum_exp != nullptr);
   for (std::size_t id = 0; id < row.logits.size(); ++id) {
     double& logit = row.logits[id];
     if (mask != nullptr && (mask[id / 32] >> (id % 32) & 1U) == 0) logit = -infinity;
@@ -144,8 +145,8 @@ using ProbabilityRow = std::vector<double>;
 /// Returns verdicts by core's programs. `row_at(of_target, request, position)` gives the probabilities they
 /// work on, and `run(targets, drafts, drafted, length, random)` is the program.
 template <class RowAt, class Run>
-std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt& row_at, const Run& run) {
-  std::vector<ReferenceVerdict> verdicts(static_cast<std::size_t>(batch.requests));
+std::vector<ReferenceDecision> verdicts_of(const VerifyBatch& batch, const RowAt& row_at, const Run& run) {
+  std::vector<ReferenceDecision> verdicts(static_cast<std::size_t>(batch.requests));
   for (std::int64_t request = 0; request < batch.requests; ++request) {
     const std::int32_t length = batch.length(request);
     if (length < 0 || length > batch.gamma) continue;
@@ -186,15 +187,17 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt&
     MarginRandomSource random([&](Draw draw) { return uniform_of(batch, request, draw); });
     const Verdict verdict = run(targets, drafts, drafted.data(), length, random);
     const bool bonus = verdict.accepted == length && batch.bonus != nullptr;
-    verdicts[static_cast<std::size_t>(request)] = {
-        verdict.accepted, bonus ? batch.bonus[request] : verdict.next, random.margin};
+    // A row of sum 0 has no next token, either.
+    const Token next = verdict.next < 0 ? invalid_token : verdict.next;
+    verdicts[static_cast<std::size_t>(request)] = {verdict.accepted, bonus ? batch.bonus[request] : next,
+                                                   random.margin};
   }
   return verdicts;
 }
 
 }  // namespace
 
-std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
+std::vector<ReferenceDecision> verify_reference(const VerifyBatch& batch) {
   const auto row_at = [&](bool of_target, std::int64_t request, std::int32_t position) {
     return probabilities(batch, of_target, request, position);
   };
@@ -204,7 +207,7 @@ std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch) {
     return verify(LenienceRule(batch.rule.lenience, batch.rule.residual), round...);
   });
   for (std::size_t request = 0; request < verdicts.size(); ++request) {
-    ReferenceVerdict& verdict = verdicts[request];
+    ReferenceDecision& verdict = verdicts[request];
     verdict.margin =
         std::min(verdict.margin, filter_margin(batch, static_cast<std::int64_t>(request), verdict.accepted));
   }
@@ -221,7 +224,7 @@ std::vector<double> sigmoid_weights(std::span<const double> logits, double alpha
   return weights;
 }
 
-std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch) {
+std::vector<ReferenceDecision> verify_sigmoid_reference(const VerifyBatch& batch) {
   const auto row_at = [&](bool of_target, std::int64_t request, std::int32_t position) {
     return sigmoid_weights(numbers_of(batch, of_target, request, position), batch.rule.sigmoid_alpha,
                            batch.rule.sigmoid_beta);

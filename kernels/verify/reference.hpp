@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-struct ReferenceVerdict {
+struct ReferenceDecision {
   std::int32_t accepted = 0;
   Token next = invalid_token;
   /// The distance of the uniforms from another outcome: for acceptance draws |u - probability|; for the
@@ -22,7 +22,7 @@ struct ReferenceVerdict {
 
 /// Returns the verdict of every request of a batch in host memory; does not write the batch's outputs. Only
 /// kernels compute flags.
-std::vector<ReferenceVerdict> verify_reference(const VerifyBatch& batch);
+std::vector<ReferenceDecision> verify_reference(const VerifyBatch& batch);
 
 /// Returns p_hat = sigma((z - alpha) / (beta - alpha)) for each logit z (Wagner et al. 2024, Eq. 5); NaN for
 /// NaN and +inf.
@@ -33,7 +33,7 @@ std::vector<double> sigmoid_weights(std::span<const double> logits, double alpha
 /// p_hat, whose sum is about vocab * 0.62. The bonus token is drawn from p_hat, normalised, since the paper
 /// does not say; so is the token after a rejection that leaves no residual. Temperatures and cut-offs are
 /// ignored.
-std::vector<ReferenceVerdict> verify_sigmoid_reference(const VerifyBatch& batch);
+std::vector<ReferenceDecision> verify_sigmoid_reference(const VerifyBatch& batch);
 
 /// Returns the row of probabilities that a row of logits stands for.
 std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std::int64_t request,

@@ -42,6 +42,7 @@ SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, s
     scale.scale = temperature == 0 ? frozen : temperature > 0 ? per_nat / temperature : NAN;
   }
   if (options.cutoff != nullptr) scale.cutoff = *batch.entry(options.cutoff, of_target, request, position);
+  if (scale.cutoff != scale.cutoff) scale.scale = NAN;
   return scale;
 }
 

@@ -118,8 +118,8 @@ struct MeasuredSiblings : Siblings {
 };
 
 template <class Random>
-TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& random, std::uint32_t& flags,
-                         WalkCounter& counter) {
+TreeDecision walk_request(const TreeBatch& tree, TreeRequest& view, Random& random, std::uint32_t& flags,
+                          WalkCounter& counter) {
   const auto walk = [&]<class Siblings>(const auto& make) {
     return walk_down(view, random, [&](std::int32_t node) {
       random.unit = 1;
@@ -157,10 +157,10 @@ TreeVerdict walk_request(const TreeBatch& tree, TreeRequest& view, Random& rando
 
 }  // namespace
 
-std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree) {
-  std::vector<TreeReferenceVerdict> verdicts(static_cast<std::size_t>(tree.batch.requests));
+std::vector<TreeReferenceDecision> verify_tree_reference(const TreeBatch& tree) {
+  std::vector<TreeReferenceDecision> verdicts(static_cast<std::size_t>(tree.batch.requests));
   for (std::int64_t request = 0; request < tree.batch.requests; ++request) {
-    TreeReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(request)];
+    TreeReferenceDecision& verdict = verdicts[static_cast<std::size_t>(request)];
     const std::int32_t nodes = tree.batch.length(request);
     if (nodes < 0 || nodes > tree.batch.gamma) {
       verdict.flags = flag_length_out_of_range;
@@ -177,7 +177,7 @@ std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree) {
     // A uniform of 1 counts as one below it, which a rounded sum can refuse.
     random.one_is_exact = false;
     WalkCounter counter(view.shape());
-    const TreeVerdict found = walk_request(tree, view, random, verdict.flags, counter);
+    const TreeDecision found = walk_request(tree, view, random, verdict.flags, counter);
     verdict.met = counter.ends(found.node);
     for (std::int32_t node = found.node; node >= 0; node = view.parent(node)) verdict.path.push_back(node);
     std::reverse(verdict.path.begin(), verdict.path.end());

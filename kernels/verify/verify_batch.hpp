@@ -45,7 +45,8 @@ struct RowOptions {
   View<const float> temperature;
   View<const float> cutoff;
   /// ln of the sum of exp(z / temperature) over the ids at or above the cutoff, if the sampler has computed
-  /// it. Then a row need not be read to verify one of its tokens.
+  /// it. Then a row need not be read to verify one of its tokens. A row at temperature 0 that has it counts
+  /// as damaged.
   View<const float> log_sum_exp;
 };
 

@@ -221,7 +221,7 @@ struct PythonTreeRule : StaticTree {
   std::shared_ptr<PythonFunction> rule;
 
   template <class View, class Random>
-  TreeVerdict verify_tree(View& view, Random& random) const {
+  TreeDecision verify_tree(View& view, Random& random) const {
     using Real = typename View::Real;
     const nb::gil_scoped_acquire gil;
     PythonRun<Real, Random> run(*rule);

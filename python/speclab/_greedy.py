@@ -68,16 +68,17 @@ def greedy_check(
     """Tells rounding from a fault at temperature 0, where decoding with and without speculation should give the same text
     (docs/temperature-zero.md). "Plain" texts are those without speculation.
 
-    Null hypothesis: every row of the plain texts flips independently with probability at most P(Z > gap / noise). Let h be the
-    largest gap of a difference. Then p_far = 1 - prod over gaps g >= h of P(no flip) bounds the probability of a flip at a gap
-    of h or more, however the texts continue after their first differences. p_many is the probability that as many texts or
+    Null hypothesis: in every row of the plain texts each token of `gaps` wins independently with probability at most
+    P(Z > gap / noise), and no other wins. Let h be the largest gap of a difference. Then p_far = 1 - prod over gaps g >= h of
+    P(no flip) bounds the probability of a flip at a gap of h or more, however the texts continue after their first differences. p_many is the probability that as many texts or
     more have a flip, by the exact distribution of a sum over independent texts. A false alarm has at most the probability
     `level`.
 
     Args:
         first_gaps: for each text that differs, the plain row's best logit minus that of the token emitted instead. Empty if
             none differs.
-        gaps: best logit minus second best for all rows of the plain texts, including those after a first difference.
+        gaps: for all rows of the plain texts, including those after a first difference: best logit minus second best, [rows],
+            or minus each of the next ones, [rows, others]. The first form is for differences that emitted the second best.
         noise: standard deviation that rounding gives the difference of two logits, in logits.
         texts: lengths of the texts whose rows `gaps` holds one after the other; without it the number of texts is not tested.
         level: level of the test.
@@ -89,7 +90,14 @@ def greedy_check(
     False
     """
     first = _gaps(first_gaps, "first_gaps", empty=True)
-    rows = _gaps(gaps, "gaps")
+    rows = _gaps(gaps, "gaps", others=True)
+    if rows.ndim == 1:
+        for i, gap in enumerate(first):
+            if not np.isclose(rows, gap, rtol=1e-6, atol=1e-9).any():
+                raise ValueError(
+                    f"first_gaps: {gap:g} at {i} is no row's gap, so the token emitted was not the second best; give gaps as [rows, others], with those of further tokens"
+                )
+        rows = rows[:, None]
     scale = number(noise, "noise", 0, 1e300)
     alarm = number(level, "level", 0, 1, open_ends=True)
     ends = None
@@ -102,8 +110,11 @@ def greedy_check(
         ends = np.cumsum(lengths)
 
     def judged(at: float) -> tuple[float, float, float, float]:
-        probabilities = _flip_probabilities(rows, at)
-        far = _any(probabilities[rows >= first.max()]) if len(first) else 1.0
+        def law(gap: Floats) -> Floats:
+            return _flip_probabilities(gap, at)
+
+        probabilities = row_flips(law, rows)
+        far = _any(row_flips(law, rows, first.max() * (1 - 1e-6) - 1e-9)) if len(first) else 1.0
         if ends is None:
             return min(1.0, far), far, 1.0, float(probabilities.sum())
         differ = np.array([_any(part) for part in np.split(probabilities, ends[:-1])])
@@ -115,14 +126,20 @@ def greedy_check(
     return GreedyCheck(p >= alarm, p, far, many, expected, len(first), needed)
 
 
-def _gaps(value: ArrayLike, name: str, empty: bool = False) -> Floats:
+def row_flips(law: Callable[[Floats], Floats], gaps: Floats, at_least: float = 0.0) -> Floats:
+    """P(a row flips to a token whose gap is `at_least` or larger), [...] for gaps [..., others]; tokens are taken as independent."""
+    p = np.where(gaps >= at_least, law(gaps), 0.0)
+    return np.asarray(-np.expm1(np.log1p(-p).sum(axis=-1)), dtype=np.float64)
+
+
+def _gaps(value: ArrayLike, name: str, empty: bool = False, others: bool = False) -> Floats:
     array = array_of(value, name)
-    if array.ndim != 1 or (array.size == 0 and not empty):
-        raise ValueError(f"{name}: shape {array.shape}; expected [rows]")
+    if array.ndim not in ((1, 2) if others else (1,)) or (array.size == 0 and not empty):
+        raise ValueError(f"{name}: shape {array.shape}; expected [rows]{' or [rows, others]' if others else ''}")
     row = np.asarray(array, dtype=np.float64)
     if not (row >= 0).all():
-        at = int(np.flatnonzero(~(row >= 0))[0])
-        raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit minus another, at least 0")
+        at = int(np.flatnonzero(~(row >= 0).ravel())[0])
+        raise ValueError(f"{name}: {row.flat[at]} at {at}; a gap is the best logit minus another, at least 0")
     return row
 
 

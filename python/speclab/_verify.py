@@ -84,7 +84,7 @@ def verify(
     for name, array, shape in (("draft_probs", draft, (requests, gamma, vocab)), ("drafted", ids, (requests, gamma))):
         if array.shape != shape:
             raise ValueError(f"{name}: {list(array.shape)}; target_probs is {list(target.shape)}, so that {list(shape)} is expected")
-    given = _uniforms(uniforms, seed, requests, gamma)
+    given = _uniforms(uniforms, seed, round, requests, gamma)
     accepted = np.empty(requests, np.int32)
     following = np.empty(requests, np.int32)
     _core.verify(
@@ -103,11 +103,13 @@ def verify(
     return Verdicts(accepted, following, ids)
 
 
-def _uniforms(uniforms: ArrayLike | None, seed: int | None, requests: int, gamma: int) -> npt.NDArray[np.float64] | None:
+def _uniforms(uniforms: ArrayLike | None, seed: int | None, round: int, requests: int, gamma: int) -> npt.NDArray[np.float64] | None:
     if (uniforms is None) == (seed is None):
         raise TypeError("uniforms, seed: give one of them, as the source of random numbers")
     if uniforms is None:
         return None
+    if round != 0:
+        raise TypeError("round: addresses the draws of a seed; leave it out beside uniforms")
     given = floats(uniforms, "uniforms", "[B, gamma + 1]", (2,))
     if given.shape != (requests, gamma + 1):
         raise ValueError(f"uniforms: {list(given.shape)}; {[requests, gamma + 1]} is expected")

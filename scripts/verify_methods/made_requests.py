@@ -94,8 +94,8 @@ def draws_of(rows, vocab, source):
 
 
 def random_requests(count, gamma, vocab, ragged, seed):
-    """Returns requests of three kinds, in turn: random rows; rows of the target with all probability on one id, every second time on the drafted
-    one; and rows of the target without two thirds of the ids, as a grammar or top-k leaves them."""
+    """Returns requests of four kinds, in turn: random rows; rows of the target with all probability on one id, every second time on the drafted
+    one; and rows of the target, or of the draft, without two thirds of the ids, as a grammar or top-k leaves them."""
     source = random.Random(seed)
     target = logits_of(source, count * (gamma + 1) * vocab, 6)
     draft = array("f")
@@ -107,13 +107,18 @@ def random_requests(count, gamma, vocab, ragged, seed):
     for row in range(count * (gamma + 1)):
         request, position = divmod(row, gamma + 1)
         first = row * vocab
-        if request % 3 == 1:
+        if request % 4 == 1:
             follows = position < gamma and source.random() < 0.75
             target[first + (drafted[request * gamma + position] if follows else source.randrange(vocab))] = PEAK
-        elif request % 3 == 2:
+        elif request % 4 == 2:
             for id in range(vocab):
                 if id % 3 != row % 3 and id != row % vocab:
                     target[first + id] = -INFINITY
+        elif request % 4 == 3 and position < gamma:
+            place = request * gamma + position
+            for id in range(vocab):
+                if id % 3 != row % 3 and id != drafted[place]:
+                    draft[place * vocab + id] = -INFINITY
     lengths = [source.randint(0, gamma) if ragged else gamma for _ in range(count)]
     for request, length in enumerate(lengths):
         drafted[request * gamma + length:(request + 1) * gamma] = [0] * (gamma - length)

@@ -14,7 +14,7 @@ from . import law, made_requests
 
 LEVEL = 1e-6
 # Requests, gamma and vocabulary. The last ones are those of GPT-2, which is no multiple of 16, and of Llama 3.
-SHAPES = ((1, 3, 11), (6, 1, 5), (24, 4, 37), (48, 3, 1000), (6, 5, 8193), (3, 4, 50257), (3, 4, 128256))
+SHAPES = ((1, 3, 11), (6, 1, 5), (24, 9, 37), (48, 3, 1000), (6, 5, 8193), (3, 4, 50257), (3, 4, 128256))
 # Gamma, vocabulary, the ids with probability, and the divisor of --requests.
 LAWS = ((2, 5, range(5), 1), (1, 17, range(17), 1), (2, 8209, (0, 15, 4096, 8191, 8208), 20))
 NAMES = ("target_logits", "target_probs", "draft_logits", "draft_probs", "drafted", "uniforms", "seed", "lengths")
@@ -74,7 +74,8 @@ class Function:
     def __init__(self, where):
         file, _, name = where.rpartition(":")
         if not Path(file).is_file():
-            raise SpeclabError(f"{where}: there is no file {file or where}: FILE.py:FUNCTION is needed")
+            raise SpeclabError(f"{where}: there is no file {file}: FILE.py:FUNCTION is needed" if file else
+                               f"{where}: FILE.py:FUNCTION is needed, with a colon")
         # The prefix keeps a file such as random.py from replacing a module. Decorators such as Triton's look in sys.modules.
         spec = importlib.util.spec_from_file_location(f"own_{Path(file).stem}", file)
         module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
@@ -247,6 +248,8 @@ def check_law(report, function, arrays, gamma, vocab, live, total, seed):
             target[row * vocab + id] = z = source.uniform(-1, 1)
             if row < gamma:
                 draft[row * vocab + id] = z + source.uniform(-1.5, 1.5)
+        if row < gamma:  # the target has an id that the draft lacks
+            draft[row * vocab + live[row]] = -made_requests.INFINITY
     one = made_requests.with_probabilities(made_requests.Requests(gamma, vocab, target, draft, [], [], [gamma]), function.probabilities)
     rows = {side: [one.row(side, 0, position) for position in range(gamma + (side == "target"))] for side in ("target", "draft")}
     exact = law.emitted_law(rows["target"], rows["draft"])

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <numeric>
+#include <utility>
 
 namespace speclab {
 
@@ -39,7 +41,7 @@ void add_counts(PositionCounts& counts, const PositionCounts& more) {
 }  // namespace
 
 void ModelLog::warn_unread(const std::string& what) {
-  if (!warnings.empty()) return;
+  if (std::exchange(warned_of_unread, true)) return;
   warnings.push_back(
       fmt::format("{} is not known and was not read; it may change what the counts beside it mean", what));
 }
@@ -47,7 +49,7 @@ void ModelLog::warn_unread(const std::string& what) {
 void refuse_totals(const TextLine& line) {
   refuse_line(
       line,
-      "a number of rounds: lines are totals of several rounds; give --fields drafted=drafted,accepted=accepted,rounds=rounds");
+      "the line states a number of rounds, so it is a total of several; give --fields drafted=drafted,accepted=accepted,rounds=rounds");
 }
 
 void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
@@ -101,7 +103,7 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
 
 namespace {
 
-/// The numbers of rounds that print as a rate.
+/// The counts of rounds whose share prints as one rate.
 struct RateRange {
   std::uint64_t low = 0;
   std::uint64_t nearest = 0;
@@ -149,8 +151,9 @@ std::vector<std::uint64_t> counts_printed_as(const std::vector<RateRange>& range
   return found;
 }
 
-/// Notes how far the number of rounds that accepted all drafted tokens may be from `found`: as far as its
-/// digits allow, and as the other positions' digits, since all add up to the accepted tokens.
+/// Adds the amounts by which the number of rounds that accepted all drafted tokens may be smaller or larger
+/// than found.back(). Both are limited by the rounding of the last rate and, because all counts add up to the
+/// accepted tokens, by that of the other rates.
 void add_rounding(ModelLog& log, const std::vector<RateRange>& ranges,
                   const std::vector<std::uint64_t>& found) {
   std::uint64_t others_up = 0;
@@ -182,6 +185,9 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
                      "{}: {} accepted tokens, their mean length of {} and the rates by position do not agree",
                      where, accepted, totals.mean_emitted);
   };
+  const double by_rates = std::accumulate(totals.rates.begin(), totals.rates.end(), 1.0);
+  const double rounding = totals.mean_rounding + static_cast<double>(gamma) * (totals.rate_rounding + 1e-9);
+  if (!totals.rounds && std::abs(by_rates - totals.mean_emitted) > rounding) throw disagree();
   const auto sum = static_cast<double>(accepted);
   const std::uint64_t min_rounds = (drafted + gamma - 1) / gamma;
   std::uint64_t low = totals.rounds.value_or(min_rounds);
@@ -195,7 +201,8 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
     low = std::max(min_rounds, static_cast<std::uint64_t>(std::ceil(sum / longest)));
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, max_rounds)));
   }
-  // Most rounds are full, so the smallest number of rounds is taken that prints so.
+  // Most rounds draft gamma tokens, so the smallest number of rounds whose counts print as these rates is
+  // taken.
   constexpr std::uint64_t max_tried = 10000;
   for (std::uint64_t rounds = low; rounds <= std::min(high, low + max_tried); ++rounds) {
     std::vector<RateRange> ranges;
@@ -251,7 +258,7 @@ std::uint64_t rounds_of_request(const std::string& where, std::uint64_t gamma, s
   if (runs < full) return full;
   if (runs * gamma - drafted > gamma * (gamma + 1) / 2) {
     throw UsageError(
-        "{}: {} tokens drafted in {} runs of the target, which emitted {:.3g} tokens a run: not {} in each; a log of rounds would say how many",
+        "{}: {} tokens drafted in {} runs of the target, which emitted {:.3g} tokens a run: too few for {} in each run; give a log of rounds",
         where, drafted, runs, static_cast<double>(emitted - 1) / static_cast<double>(runs), gamma);
   }
   return std::max(full, runs * gamma - drafted >= gamma ? runs - 1 : runs);

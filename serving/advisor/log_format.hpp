@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// More tokens than one round drafts: records of more are totals of requests.
+/// The most tokens that one round is taken to draft; a record of more is the total of a request.
 inline constexpr std::uint64_t max_round = 128;
 
 /// A log's records about one model, which readers add. Records with positions also count in the sums.
@@ -21,7 +21,8 @@ struct ModelLog {
   std::uint64_t counted = 0;  ///< drafted tokens of the rounds in `counts`
   /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
-  /// By how many rounds fewer, or more, all drafted tokens may have been accepted, since rates are rounded.
+  /// The number of rounds that accepted all drafted tokens may be this much smaller, or larger, because rates
+  /// are rounded.
   std::uint64_t full_fewer = 0;
   std::uint64_t full_more = 0;
 
@@ -36,6 +37,7 @@ struct ModelLog {
   std::vector<double> weights = {};
 
   std::vector<std::string> warnings = {};  ///< sentences
+  bool warned_of_unread = false;
   std::string refusal = {};  ///< why no plan can rest on this model; another of the file may be chosen
 
   /// Warns, once, that a number of the log is not read.
@@ -126,16 +128,20 @@ void check_emitted(const std::string& where, std::uint64_t rounds, std::uint64_t
 std::uint64_t rounds_of_request(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
                                 std::uint64_t accepted, std::uint64_t emitted);
 
+/// The largest error of a number that is printed with two decimals.
+inline constexpr double two_decimals_rounding = 0.0051;
+
 /// Throws UsageError, with both numbers, if a source states another number than its other counts give.
 void check_stated(const std::string& where, std::string_view name, double stated, double counted,
-                  double rounding = 0.0051);
+                  double rounding = two_decimals_rounding);
 
 /// Returns --drafted, the tokens drafted per round. Throws UsageError, which says that `what` does not state
 /// them, if it is missing.
 std::uint64_t drafted_option(const LogSource& source, std::string_view what);
 
 /// Returns the numbers of a list such as "0.805, 0.632, 0.483", up to the first word that is not a number.
-/// Throws UsageError, naming the line, if there is none, or if a letter or a sign follows one.
+/// Throws UsageError, naming the line, for a list that is empty and not closed, a rate outside 0 to 1, or a
+/// percent sign.
 std::vector<double> rates_in(const TextLine& line, std::string_view text);
 
 }  // namespace speclab

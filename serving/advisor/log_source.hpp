@@ -65,9 +65,6 @@ inline constexpr std::uint64_t max_draft = 1000;
 /// Returns `drafted`, a round's tokens. Throws UsageError, beginning with `where`, above max_draft.
 std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted);
 
-/// Returns a user's text as messages quote it.
-inline std::string brief(std::string_view text) { return printable(text, 80); }
-
 /// Returns an integer from 0 to max_count. Throws UsageError, naming the line and `what`, otherwise.
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what);
 

@@ -49,7 +49,8 @@ double parameters_in(std::string text, const std::string& whole, const std::stri
     }
   }
   const auto number = number_in(text);
-  if (!number || !(*number > 0))
+  constexpr double fewest = 1000;  // fewer are a number whose unit was forgotten
+  if (!number || !(*number * unit >= fewest))
     throw ConfigError(
         path, "\"{}\"; expected total or total,active numbers of parameters, such as 30.5B,3.3B", whole);
   return *number * unit;
@@ -64,14 +65,14 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
   model.published = parameters_in(text.substr(0, comma), text, at);
   if (comma != std::string::npos) model.published_active = parameters_in(text.substr(comma + 1), text, at);
   if (model.published_active > model.published)
-    throw ConfigError(at, "\"{}\": a token multiplies more than all parameters", text);
+    throw ConfigError(at, "\"{}\": the active parameters exceed the total", text);
   if (!costs.kv_bytes_per_token)
     throw ConfigError(path + "/kv_bytes_per_token", "missing beside parameters; 0: without a cache");
   if (costs.draft.empty() && !costs.cache_dtype.empty())
     throw ConfigError(path + "/cache_dtype", "kv_bytes_per_token is in bytes already; leave it out");
   Mixer cache;
   cache.layers = 1;
-  cache.parts = max_devices;  // taken as split by heads
+  cache.parts = max_devices;  // assumed to be divided evenly among all devices
   cache.kept = *costs.kv_bytes_per_token;
   model.mixers = {cache};
   model.source = "--parameters";
@@ -121,12 +122,25 @@ MeasuredCost times_of(const std::string& file) {
 }
 
 const char* words(HeadKind kind) {
-  return kind == HeadKind::eagle    ? "an EAGLE head"
-         : kind == HeadKind::eagle3 ? "an EAGLE-3 head"
-         : kind == HeadKind::medusa ? "Medusa heads"
-         : kind == HeadKind::dspark ? "a DSpark head"
-         : kind == HeadKind::domino ? "a Domino head"
-                                    : "a DFlash head";
+  switch (kind) {
+    case HeadKind::none:
+      return "a model";
+    case HeadKind::eagle:
+      return "an EAGLE head";
+    case HeadKind::eagle3:
+      return "an EAGLE-3 head";
+    case HeadKind::mtp:
+      return "MTP modules";
+    case HeadKind::medusa:
+      return "Medusa heads";
+    case HeadKind::dflash:
+      return "a DFlash head";
+    case HeadKind::dspark:
+      return "a DSpark head";
+    case HeadKind::domino:
+      return "a Domino head";
+  }
+  throw std::logic_error("a head without a name");
 }
 
 /// Returns the draft of a preset or a config.json, and sets its drafting method.
@@ -197,6 +211,10 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
   if (!costs.draft.empty() || own) {
     Machine of_draft = machine;
     if (costs.draft_devices) of_draft.devices = *costs.draft_devices;
+    if (of_draft.devices > machine.devices)
+      throw ConfigError(path + "/draft_devices",
+                        "{}, but the target runs on {}: the draft runs on some of these", of_draft.devices,
+                        machine.devices);
     Transformer draft = own ? own_modules(target, path) : named_draft(costs, path, target, pair);
     draft.routing_exponent = target.routing_exponent;
     of_draft.precision = stored_as(draft, costs, path);

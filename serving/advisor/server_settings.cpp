@@ -88,6 +88,7 @@ Texts values_of(const ServedPlan& plan) {
                {"longest", std::to_string(longest_planned_draft(plan))},
                {"block", std::to_string(plan.gamma + 1)},
                {"devices", plan.devices > 1 ? std::to_string(plan.devices) : ""},
+               {"draft devices", plan.draft_devices > 0 ? std::to_string(plan.draft_devices) : ""},
                {"sequences", plan.max_sequences ? std::to_string(*plan.max_sequences) : ""},
                {"ranges", ""},
                {"by first", ""},
@@ -110,6 +111,7 @@ void add_plain(const Json& server, Texts& values) {
   };
   values["parallel"] = part("parallel", "devices");
   values["slots"] = part("slots", "sequences");
+  values["draft parallel"] = part("draft parallel", "draft devices");
   values["plain"] = filled(server.value("plain", ""), values);
 }
 
@@ -164,9 +166,17 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
   }
   setting.lines = setting_lines(server, form, ranges, values);
   setting.notes = notes_of(server, method, values);
+  if (plan.draft_devices > 0 && (values["draft parallel"].empty() || method != "draft"))
+    setting.notes.push_back(
+        fmt::format("The plan runs the draft on {} of the {} devices; these settings do not.",
+                    plan.draft_devices, plan.devices));
   const auto with = [&](const Json& entry, const std::string& before) {
-    values["line"] = setting_lines(server, form, before + entry.value("more", ""), values).front();
-    return filled(entry["line"].get<std::string>(), values);
+    const bool fixed = entry.value("one gamma", false);
+    if (fixed && plan.gamma == 0) return values["plain"];
+    Texts own = values;
+    if (fixed) own["longest"] = own["gamma"];
+    own["line"] = setting_lines(server, form, before + entry.value("more", ""), own).front();
+    return filled(entry["line"].get<std::string>(), own);
   };
   for (const Json& older : server.value("older", Json::array())) {
     if (applies(older, method, values)) setting.older.push_back({older["versions"], {with(older, "")}});
@@ -199,6 +209,8 @@ ServedPlan served_plan(const PlannedPair& pair, int gamma) {
   if (!pair.draft.empty()) plan.draft = pair.draft;
   if (const auto* target = std::get_if<RooflineCost>(&pair.costs.target))
     plan.devices = target->machine.devices;
+  const auto* const draft = std::get_if<RooflineCost>(&pair.costs.draft);
+  if (draft != nullptr && draft->machine.devices < plan.devices) plan.draft_devices = draft->machine.devices;
   return plan;
 }
 

@@ -43,6 +43,7 @@ struct ServedPlan {
   DraftMethod method = DraftMethod::draft;
   std::string purpose{};  ///< the planned choice and the load it was computed for, in words
   int devices = 1;        ///< devices of a server, in tensor parallel
+  int draft_devices = 0;  ///< those that run the draft, if fewer; else 0
   std::optional<std::uint32_t> max_sequences{};  ///< requests that a server runs at the same time
   /// For servers that cannot change gamma with the batch; 0: these do not speculate.
   int gamma = 1;

@@ -139,8 +139,10 @@ LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFil
   if (question.rates.empty() && question.server.trace) question.rates = {*mean_rate(load_stream(question))};
   question.usual_size = !given.contains("requests");
   ServingSection& server = question.server;
-  if (!given.contains("settle")) server.settle = server.requests / 5;
-  if (!given.contains("settle_after")) server.settle_after = server.requests / 10;
+  if (!given.contains("settle")) {
+    server.settle = server.requests / 5;
+    if (!given.contains("settle_after")) server.settle_after = server.requests / 10;
+  }
   return question;
 }
 

@@ -10,8 +10,8 @@
 
 namespace speclab {
 
-/// Returns the long-run acceptance rates of `gamma` positions (as `mean_accepted`), each given that all
-/// tokens before it are accepted; 0 for positions that are never reached.
+/// Returns the long-run acceptance rates of `gamma` positions (computed from `mean_accepted`), each given
+/// that all tokens before it are accepted; 0 for positions that are never reached.
 std::vector<double> position_rates(const AcceptanceLaw& law, std::uint32_t gamma);
 
 /// Cuts a beta distribution with mean `rate` and variance correlation^2 rate (1 - rate) into 64 classes of
@@ -28,8 +28,9 @@ class ConfidenceLaw {
   ConfidenceLaw(double correlation, const std::vector<double>& rates);
 
   /// Fills survival[j] with the probability, by confidences, that the first j + 1 tokens of a round are
-  /// accepted. In fact the first `accepted` of them would be, and the next not. `survival` is at most as long
-  /// as `rates`. The result depends on the arguments alone: confidences never change acceptance.
+  /// accepted. `accepted` is the number of tokens that verification of the whole round would accept.
+  /// `survival` is at most as long as `rates`. The result depends on the arguments alone: confidences never
+  /// change acceptance.
   void survival(std::uint64_t seed, std::uint32_t request, std::uint32_t round, std::uint32_t accepted,
                 std::span<double> survival) const;
 

@@ -20,13 +20,19 @@ const Typed<TokenPoint>& token_point_type() {
 }
 
 /// Returns the step times of linear costs. Throws ConfigError if the tokens of "by_tokens" do not increase,
-/// or if a step of one sequence takes no time.
+/// if its last line, which continues, falls, or if a step of one sequence takes no time.
 StepTime linear_time(const LinearStep& costs, const std::string& path) {
   const std::vector<TokenPoint>& curve = costs.by_tokens;
   for (std::size_t i = 1; i < curve.size(); ++i) {
     if (curve[i].tokens > curve[i - 1].tokens) continue;
     throw ConfigError(fmt::format("{}/by_tokens/{}/tokens", path, i), "{} is not above {}, the one before",
                       curve[i].tokens, curve[i - 1].tokens);
+  }
+  if (const std::size_t n = curve.size(); n > 1 && curve[n - 1].ms < curve[n - 2].ms) {
+    throw ConfigError(
+        fmt::format("{}/by_tokens/{}/ms", path, n - 1),
+        "{} is below {}, the one before, and larger steps continue this line: leave the point out, or measure both again",
+        curve[n - 1].ms, curve[n - 2].ms);
   }
   StepWork one;
   one.decoding = one.verified = 1;

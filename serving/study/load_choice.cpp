@@ -35,8 +35,8 @@ bool told_apart(const LoadPlan& plan, const PolicyRuns& runs, std::size_t r, std
   return difference && difference->low > 0;
 }
 
-/// Returns the policies at rate `r` that are as good as policy `best`: they meet the targets as it does, and
-/// differ from it by no more than chance or kept_loss.
+/// Returns the policies at rate `r` that are as good as policy `best`: they meet the targets as it does, with
+/// a mean latency within kept_loss; or neither meets them, and their shares differ by no more than chance.
 std::vector<bool> as_good_at_rate(const LoadPlan& plan, const PolicyRuns& runs, std::size_t r,
                                   std::size_t best, const std::vector<bool>& allowed) {
   std::vector<bool> good(plan.policies.size());
@@ -45,8 +45,8 @@ std::vector<bool> as_good_at_rate(const LoadPlan& plan, const PolicyRuns& runs, 
   for (std::size_t p = 0; p < good.size(); ++p) {
     const LoadPoint& point = plan.policies[p].points[r];
     if (!allowed[p] || point.state || meets_targets(plan, point) != met) continue;
-    good[p] = !told_apart(plan, runs, r, p, best) ||
-              (met && mean_latency(point) <= (1 + kept_loss) * mean_latency(other));
+    good[p] = met ? mean_latency(point) <= (1 + kept_loss) * mean_latency(other)
+                  : !told_apart(plan, runs, r, p, best);
   }
   return good;
 }

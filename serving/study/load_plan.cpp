@@ -316,6 +316,14 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
       plan.policies[p].points.push_back(point_of(runs[p][r], runs[0][r], rates[r], question));
     }
   }
+  for (const auto& [name, cost] :
+       {std::pair{"target", &question.costs.target}, {"draft", &question.costs.draft}}) {
+    const auto* const times = std::get_if<MeasuredCost>(cost);
+    if (times == nullptr || times->flat_end().empty()) continue;
+    plan.warnings.push_back(fmt::format(
+        "The {}'s measured times do not rise {}: larger runs, such as those of prompts, count as no longer, which may be far too short. Measure more tokens and batches",
+        name, times->flat_end()));
+  }
   plan.best = best_policies(plan, runs);
   plan.recommended = recommended_policies(plan, runs);
   if (targets_of(question).any() && rates.size() > 1) {

@@ -179,7 +179,7 @@ Table rate_table(const LoadPlan& plan) {
     add_numbers(cells, plain, {"latency mean"});
   }
   table.note =
-      "Latency: milliseconds from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first.";
+      "Latency: milliseconds from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first. Running: requests in a step, on average.";
   if (close) table.note += " *: these runs cannot tell it from others; --json names them.";
   return table;
 }

@@ -39,11 +39,12 @@ SectionKind serving_section() {
           "serving", "The server of the experiment serving, and its requests.",
           {field("requests_per_second", &S::requests_per_second, number(1e-6, 1e9),
                  "Rate of Poisson arrivals, or the rate at which a trace is played."),
-           integer_field("clients", &S::clients, 1, 1e6,
-                         "Instead: number of clients; each waits for an answer before its next request."),
+           integer_field(
+               "clients", &S::clients, 1, 1e6,
+               "Number of clients, instead of a rate; each waits for an answer before its next request."),
            field(
                "trace", &S::trace, input_file(),
-               "Instead: a file of recorded requests: CSV whose header names time, prompt and output (Azure, BurstGPT, Splitwise), or seconds,prompt,output; JSON lines (Mooncake, Alibaba), or the result of vllm bench serve --save-detailed. Every run plays the same requests."),
+               "A file of recorded requests, instead of a rate: CSV whose header names time, prompt and output (Azure, BurstGPT, Splitwise), or seconds,prompt,output; JSON lines (Mooncake, Alibaba), or the result of vllm bench serve --save-detailed. Every run plays the same requests."),
            field("trace_unit", &S::trace_unit,
                  choice<TimeUnit>(
                      {{"s", TimeUnit::s}, {"ms", TimeUnit::ms}, {"us", TimeUnit::us}, {"ns", TimeUnit::ns}}),
@@ -57,7 +58,7 @@ SectionKind serving_section() {
                "length_variation", &S::length_variation, number(0, 10),
                "Standard deviation of prompt and output lengths over their means (log-normal); 0: all equal."),
            field("geometric_output", &S::geometric_output, boolean(),
-                 "Instead: the length of outputs is geometric, without memory."),
+                 "Draws output lengths from a geometric distribution instead of a log-normal one."),
            field("acceptance", &S::acceptance, kind_of(acceptance_family()), "Acceptance of drafted tokens."),
            field("policy", &S::policy, kind_of(step_policy_family()),
                  "Policy that chooses the drafted tokens of a step."),

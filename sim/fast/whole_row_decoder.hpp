@@ -75,9 +75,10 @@ class WholeRowStreams {
     Tally tally = {};
     decltype(verification_of<double>(std::declval<const Rule&>(), RowFacts<double>{})) verification;
   };
+  /// True for the rule whose last token is drawn by thresholds.
+  static constexpr bool coupled = std::same_as<Rule, GumbelRule>;
   /// True for rules whose acceptance rate is not computed from full rows. The tally then takes the acceptance
   /// probability of one token drafted in the context.
-  static constexpr bool coupled = std::same_as<Rule, GumbelRule>;
   static constexpr bool samples_rates = PositionForm<Rule> || coupled;
 
   void play_round() {

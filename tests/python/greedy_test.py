@@ -73,15 +73,32 @@ def test_the_two_tests_find_different_faults():
     rng = np.random.default_rng(8)
     gaps = np.sort(rows_of(rng, 2000))[::-1]
     texts = [20] * 100
-    far = speclab.greedy_check([5.0], gaps, 0.1, texts=texts)
+    far = speclab.greedy_check([gaps[np.argmax(gaps < 5)]], gaps, 0.1, texts=texts)
     assert far.p_far < 1e-9 and far.p_many > 0.5 and not far.rounding
-    near = speclab.greedy_check([0.02] * 60, rng.permutation(gaps), 0.1, texts=texts)
+    near = speclab.greedy_check([gaps[gaps > 0.02].min()] * 60, rng.permutation(gaps), 0.1, texts=texts)
     assert near.p_far > 0.9 and near.p_many < 1e-9 and not near.rounding
     assert near.expected < 60 == near.differences
 
 
+def test_third_tokens_are_no_fault():
+    """Texts of two rows in which three logits, and so two gaps, nearly tie. Level 5%, 400 audits; seven standard errors."""
+    rng = np.random.default_rng(10)
+    runs = 400
+    alarms = 0
+    for _ in range(runs):
+        gaps = np.sort(rng.uniform(0, 0.3, (20, 2)), axis=1)
+        moved = np.concatenate([np.zeros((20, 1)), -gaps], axis=1) + rng.normal(0, 0.1 / math.sqrt(2), (20, 3))
+        emitted = moved.argmax(axis=1)
+        first = [next((gaps[row, emitted[row] - 1] for row in (2 * text, 2 * text + 1) if emitted[row]), None) for text in range(10)]
+        alarms += not speclab.greedy_check([gap for gap in first if gap is not None], gaps, 0.1, texts=[2] * 10, level=0.05).rounding
+    assert alarms / runs < 0.05 + 7 * math.sqrt(0.05 * 0.95 / runs)
+    both = np.array([[0.02, 0.1]] * 100)
+    assert speclab.greedy_check([0.1], both, 0.1).rounding and not speclab.greedy_check([5.0], both, 0.1).rounding
+    assert speclab.greedy_check([0.02], both[:, 0], 0.1) == speclab.greedy_check([0.02], both[:, :1], 0.1)
+
+
 def test_min_noise_is_where_the_verdict_changes():
-    gaps = rows_of(np.random.default_rng(9), 3000)
+    gaps = np.append(rows_of(np.random.default_rng(9), 3000), 1.5)
     found = speclab.greedy_check([1.5], gaps, 0.05)
     assert not found.rounding and found.min_noise > 0.05
     assert speclab.greedy_check([1.5], gaps, 1.01 * found.min_noise).rounding
@@ -112,6 +129,7 @@ def test_bad_input_is_refused():
         (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens in all; gaps has 2"),
         (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences for 1 texts"),
         (lambda: speclab.greedy_check([1.0], [1.0], 0.1, level=0), "level"),
+        (lambda: speclab.greedy_check([0.1], [0.02] * 9, 0.1), "0.1 at 0 is no row's gap"),
     ):
         with pytest.raises(ValueError, match=words):
             call()

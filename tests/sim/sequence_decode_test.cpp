@@ -240,4 +240,16 @@ TEST_CASE("a text as the target: lookup accepts what the text repeats, counted b
   CHECK(tally.examined == 4);
   CHECK(tally.emitted == 6);
   CHECK(tally.draft_runs == 2);
+
+  // A text that ends within a round: two of the tokens 2 3 4 are its last ones, and nothing follows them.
+  simulation.sequences = {{{5, 1, 2, 3, 4, 1}, 2, true}};
+  const auto short_text = [&](std::size_t) -> Model { return TextTarget{std::span(text).first(8), &rows}; };
+  const Tally last =
+      decode_sequences(simulation, short_text, LookupDrafter(6, {.length = 3}), FixedPolicy(8), TokenRule{})
+          .total();
+  CHECK(last.rounds == 1);
+  CHECK(last.accepted == 2);
+  CHECK(last.examined == 2);
+  CHECK(last.emitted == 2);
+  CHECK(last.emitted_squared == 4);
 }

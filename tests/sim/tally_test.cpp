@@ -10,7 +10,7 @@
 
 using namespace speclab;
 
-TEST_CASE("a round is counted in the design's words") {
+TEST_CASE("a round adds to each count") {
   Tally tally;
   tally.add_round(Round{5, 5, 3, 2, 7});
   tally.add_round(Round{5, 5, 5, 5, 7});

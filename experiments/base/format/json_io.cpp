@@ -139,6 +139,8 @@ Json parse_json(const std::string& text) {
   // A UTF-8 byte order mark is skipped, as JSON readers may (RFC 8259, section 8.1).
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     throw ConfigError("/", byte_order_mark_problem(text));
+  if (const auto at = text.find('\0'); at != std::string::npos)
+    throw ConfigError("/", "not JSON: byte {} is 0", at);
   Watcher watcher;
   Json::sax_parse(text, &watcher);
   if (watcher.too_deep()) throw ConfigError("/", "nested more than {} deep", deepest);

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <zip.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <regex>
 #include <stdexcept>
 
+#include "core/stop.hpp"
 #include "experiments/base/support/machine.hpp"
 
 namespace speclab {
@@ -108,6 +110,22 @@ NpyArray parse_npy(std::string_view bytes) {
   return array;
 }
 
+namespace {
+
+void require_checksum(std::string_view data, std::uint32_t expected) {
+  uLong found = crc32(0, nullptr, 0);
+  constexpr std::size_t piece = 1 << 26;
+  for (std::size_t at = 0; at < data.size(); at += piece) {
+    end_if_stopped();
+    found =
+        crc32_z(found, reinterpret_cast<const Bytef*>(data.data()) + at, std::min(piece, data.size() - at));
+  }
+  if (found != expected)
+    throw std::runtime_error("its bytes do not have the archive's CRC-32: the file is damaged");
+}
+
+}  // namespace
+
 NpzArchive::NpzArchive(std::string_view bytes) : bytes_(bytes) {
   const Directory directory = directory_of(bytes);
   std::uint64_t at = directory.begin;
@@ -115,6 +133,7 @@ NpzArchive::NpzArchive(std::string_view bytes) : bytes_(bytes) {
     if (word(bytes, at, 4) != entry_signature) throw std::runtime_error("its directory is broken");
     Entry entry;
     entry.method = static_cast<std::uint16_t>(word(bytes, at + 10, 2));
+    entry.checksum = static_cast<std::uint32_t>(word(bytes, at + 16, 4));
     entry.packed = word(bytes, at + 20, 4);
     entry.size = word(bytes, at + 24, 4);
     entry.header = word(bytes, at + 42, 4);
@@ -161,7 +180,10 @@ NpyArray NpzArchive::array(const std::string& name) const {
   const Entry* entry = find(name);
   if (entry == nullptr) throw std::runtime_error(fmt::format("it has no array \"{}\"", name));
   try {
-    return entry->method == 0 ? parse_npy(stored(*entry)) : unpacked(*entry);
+    if (entry->method != 0) return unpacked(*entry);
+    const std::string_view data = stored(*entry);
+    require_checksum(data, entry->checksum);
+    return parse_npy(data);
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(fmt::format("array \"{}\": {}", name, error.what()));
   }
@@ -206,6 +228,7 @@ NpyArray NpzArchive::unpacked(const Entry& entry) const {
       zip_fread(file.get(), bytes->data(), bytes->size()) != static_cast<zip_int64_t>(bytes->size())) {
     throw std::runtime_error("it cannot be unpacked");
   }
+  require_checksum(*bytes, entry.checksum);
   NpyArray array = parse_npy(*bytes);
   array.memory = std::move(bytes);
   return array;

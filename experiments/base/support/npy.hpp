@@ -58,6 +58,7 @@ class NpzArchive {
   struct Entry {
     std::string name;
     std::uint16_t method = 0;  ///< 0: stored
+    std::uint32_t checksum = 0;
     std::uint64_t packed = 0;  ///< bytes in the archive
     std::uint64_t size = 0;
     std::uint64_t header = 0;  ///< offset of its local header

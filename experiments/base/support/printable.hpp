@@ -24,6 +24,9 @@ Glyph first_glyph(std::string_view text);
 /// text has more than `most` bytes, a note with the number of omitted bytes replaces its middle.
 std::string printable(std::string_view text, std::size_t most = 4000);
 
+/// Returns a user's text as messages quote it.
+inline std::string brief(std::string_view text) { return printable(text, 80); }
+
 /// Returns the text as `printable` does, but with newlines as \x0a, for one line or one cell of a table.
 std::string printable_line(std::string_view text, std::size_t most = 4000);
 

@@ -28,7 +28,7 @@ PolicyKind heuristic_policy() {
     std::int32_t most = 20;
   };
   return kind_entry<PolicyKind, P>(
-      "heuristic", "Two more after a round that accepted everything, else one fewer (Hugging Face).",
+      "heuristic", "Two more after a round of γ accepted tokens, one fewer after a rejection (Hugging Face).",
       {integer_field("start", &P::start, 1, max_tokens_drafted, "Tokens in the first round."),
        max_field<P>()},
       [](const P& own, const auto&...) { return HeuristicPolicy(own.start, own.most); });

@@ -36,7 +36,8 @@ RuleKind lenient_rule() {
       {"literal", Residual::literal},
       {"target", Residual::target}};
   RuleKind kind = rule_kind<LenienceRule>(
-      "lenient", "A.5 at temperature > 0: accept with min(1, p/(l q)). Lossy for l < 1.",
+      "lenient",
+      "A.5 at temperature > 0: accept with min(1, p/(l q)). Lossy for l < 1, and with the residual \"target\" for every l.",
       // At l = 1 two of the residuals make the rule equal to token verification.
       [](const LenienceRule& rule) { return rule.lenience == 1 && rule.residual != Residual::target; },
       {field("lenience", &LenienceRule::lenience, number_above(0, 1), "l in (0, 1]."),

@@ -20,7 +20,9 @@ const Typed<TaskConfig>& task_type() {
              "The target. Without one the target is the model that writes the text greedily."),
        integer_field("sequences", &T::sequences, 2, 100000,
                      "Held-out documents to decode, from the first one on."),
-       integer_field("tokens", &T::tokens, 1, 1000000, "Tokens to decode in each, at most."),
+       integer_field(
+           "tokens", &T::tokens, 1, 1000000,
+           "Tokens to decode in each, or up to its end where the text is the target; the last round may emit more."),
        integer_field("prompt_tokens", &T::prompt_tokens, 0, 1000000,
                      "Tokens of each document that are its prompt."),
        field("prompt_until", &T::prompt_until, text(),

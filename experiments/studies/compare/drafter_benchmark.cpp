@@ -33,6 +33,9 @@ std::optional<Token> prompt_until(const TaskConfig& task, const std::string& pat
   if (tokens.size() != 1) {
     throw ConfigError(path + "/prompt_until", "\"{}\" is {} tokens; give a single one", word, tokens.size());
   }
+  if (task.prompt_tokens != TaskConfig().prompt_tokens)
+    throw ConfigError(path + "/prompt_tokens",
+                      "the prompt ends with \"{}\" (prompt_until); leave one of them out", word);
   return tokens.front();
 }
 
@@ -65,7 +68,8 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
     task.documents.push_back(document);
     task.sequences.sequences.push_back(
         {{document.begin(), document.begin() + static_cast<std::ptrdiff_t>(*end)},
-         static_cast<std::uint32_t>(tokens)});
+         static_cast<std::uint32_t>(tokens),
+         !task.target && tokens == document.size() - *end});
   }
   if (const std::size_t found = task.documents.size(); found < wanted) {
     throw ConfigError(path + "/sequences",

@@ -83,8 +83,8 @@ void check_traces(const Config& config, const std::vector<NamedSchedule>& named)
 /// Each thread holds one trial in memory.
 constexpr std::uint64_t longest_trial = 100'000'000;
 
-/// Positions beyond a trial's tokens that its last rounds may read. A run of acceptances exceeds it with
-/// probability at most e^-40, below alpha = 0.99996; longer runs of a pair of models are cut.
+/// Positions beyond a trial's tokens that its last rounds may read; a longer run of acceptances is cut. With
+/// independent acceptances a run is longer with probability at most e^-40 if alpha is below 0.99996.
 constexpr std::size_t spare_of_models = 128;
 std::size_t spare_of_independent_acceptances(double alpha) {
   constexpr double least = 1024;

@@ -52,7 +52,7 @@ const std::vector<NamedFault>& history_faults() {
        "sgl-project/sglang#40244",
        {.within_round = false}},
       {"late-round",
-       "All rows of a round count the tokens before the last round.",
+       "All rows of a round count the tokens before the previous round.",
        "sgl-project/sglang#28200",
        {.within_round = false, .round_late = true}},
       {"last-of-round",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
@@ -22,11 +23,20 @@ const Typed<RowProofs>& described() {
   return type;
 }
 
+/// Returns the candidates of a context: the ids of both rows, in the order in which they first occur.
+std::vector<std::int64_t> candidates_of(const TopRows& rows) {
+  std::vector<std::int64_t> ids;
+  std::set<std::int64_t> seen;
+  for (const TopRow* row : {&rows.target, &rows.draft}) {
+    for (const std::int64_t id : row->ids)
+      if (seen.insert(id).second) ids.push_back(id);
+  }
+  return ids;
+}
+
 ProofTask row_task(const TopRows& rows, const RuleConfig& rule) {
   std::map<std::int64_t, std::size_t> places;
-  for (const TopRow* row : {&rows.target, &rows.draft}) {
-    for (const std::int64_t id : row->ids) places.try_emplace(id, places.size());
-  }
+  for (const std::int64_t id : candidates_of(rows)) places.emplace(id, places.size());
   const auto exact = [&](const TopRow& row) {
     ExactRows made(1, std::vector<Rational>(places.size(), Rational(0)));
     for (std::size_t i = 0; i < row.ids.size(); ++i) {
@@ -74,10 +84,14 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
     bounded = bounded && proof.optimal_transport_bound.has_value();
     if (bounded) bounds += as_double(*proof.optimal_transport_bound) / static_cast<double>(rows.size());
     if (!all.counterexample && proof.counterexample) {
-      all.counterexample = fmt::format(
-          "{}: tokens {} of the candidates have probability {:.6g} instead of {:.6g}", context.where,
-          fmt::join(proof.counterexample->tokens, ","), as_double(proof.counterexample->probability),
-          as_double(proof.counterexample->target_probability));
+      const std::vector<std::int64_t> ids = candidates_of(context);
+      std::vector<std::int64_t> tokens;
+      for (const Token token : proof.counterexample->tokens)
+        tokens.push_back(ids[static_cast<std::size_t>(token)]);
+      all.counterexample =
+          fmt::format("{}: the tokens {} have probability {:.6g} instead of {:.6g}", context.where,
+                      fmt::join(tokens, ","), as_double(proof.counterexample->probability),
+                      as_double(proof.counterexample->target_probability));
     }
   }
   if (bounded) all.mean_bound = bounds;

@@ -3,6 +3,7 @@
 On CUDA tensors it launches kernels on the current stream and does not wait; on CPU tensors the program that defines the
 answer runs, in double precision. torch.compile treats it as one node: its fake implementation returns shapes.
 """
+import math
 from typing import NamedTuple, Optional, Tuple
 
 import torch
@@ -27,12 +28,35 @@ class Verified(NamedTuple):
 def addresses(seed, trials, round=0):
     """Returns addresses of random numbers, [B, 2] int64, from a seed and an integer tensor [B] that distinguishes requests, such as
     their ids; `round` is the decoding step, a number or a tensor [B]. The same address gives the same tokens anywhere in a
-    batch. Trials and rounds are 0 to 2^32 - 1; seeds have 64 bits."""
-    trials = torch.as_tensor(trials).to(torch.int64)
-    seed = seed - (1 << 64) if isinstance(seed, int) and seed >= 1 << 63 else seed
+    batch. Trials and rounds are 0 to 2^32 - 1 (those on a GPU are not checked); seeds have 64 bits. Raises SpeclabError for other numbers."""
+    trials = _integers("trials", trials, 0, 1 << 32)
+    if isinstance(seed, int) and 1 << 63 <= seed < 1 << 64:
+        seed -= 1 << 64
+    seed, round = (_integers(name, value, *ends).to(trials.device) for name, value, ends in
+                   (("seed", seed, (-1 << 63, 1 << 63)), ("round", round, (0, 1 << 32))))
     # One word holds both, the trial in the lower half.
-    return torch.stack((torch.as_tensor(seed, dtype=torch.int64, device=trials.device).expand_as(trials),
-                        trials + torch.as_tensor(round, dtype=torch.int64, device=trials.device) * (1 << 32)), 1)
+    return torch.stack((seed.expand_as(trials), trials + round * (1 << 32)), 1)
+
+
+def _integers(name, value, least, end):
+    """Returns integers as int64. Raises SpeclabError for others, and on the CPU for numbers out of range."""
+    try:
+        made = torch.as_tensor(value)
+    except (OverflowError, RuntimeError, TypeError, ValueError):
+        made = None
+    if made is None or made.is_floating_point() or made.dtype == torch.bool:
+        raise SpeclabError(f"{name} is {value}: integers are needed")
+    made = made.to(torch.int64)
+    if made.device.type == "cpu" and not bool(((made >= least) & (made <= end - 1)).all()):
+        raise SpeclabError(f"{name} is {value}: integers from {least} to {end - 1} are needed")
+    return made
+
+
+def as_int32(name, value):
+    """Returns a tensor of integers as int32. Those that do not fit become the nearest that do, which are as far out of range."""
+    if value.is_floating_point() or value.dtype == torch.bool:
+        raise SpeclabError(f"{name} is {value.dtype}: integers are needed")
+    return (value.clamp(-1 << 31, (1 << 31) - 1) if value.dtype == torch.int64 else value).to(torch.int32)
 
 
 _workspaces = {}
@@ -115,6 +139,8 @@ def _(target, draft, drafted, *others):
 
 def need_one_device(target, **tensors):
     for name, tensor in tensors.items():
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise SpeclabError(f"{name} is a {type(tensor).__name__}: a tensor is needed")
         if tensor is not None and tensor.device != target.device:
             raise SpeclabError(f"{name} is on {tensor.device} and target on {target.device}: one device is needed")
 
@@ -126,7 +152,11 @@ def need_known(**words):
 
 
 # The allowed numbers of options. Numbers in tensors are checked on the device: if out of range, their rows count as damaged.
-_ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole number, 0 or more,"),
+_ALLOWED = {"seeds": (lambda value: -1 << 63 <= value < 1 << 64 and value == int(value), "an integer of 64 bits"),
+            "positions": (lambda value: 0 <= value < 1 << 63 and value == int(value), "an integer of 64 bits, 0 or more,"),
+            "top_k": (lambda value: 0 <= value < math.inf and value == int(value), "a whole number, 0 or more,"),
+            "target_cutoff": (lambda value: value == value, "a number"),
+            "draft_cutoff": (lambda value: value == value, "a number"),
             "top_p": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
             "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
             "target_temperature": (lambda value: value >= 0, "a number, 0 or more,"),
@@ -166,8 +196,12 @@ def spread_over(name, value, shape, dtype, device):
             raise SpeclabError(f"{name} is {value}: {what} is needed")
         if dtype == torch.int64 and value >= 1 << 63:  # a seed of 64 bits
             value -= 1 << 64
+        value = min(value, (1 << 31) - 1) if dtype == torch.int32 else value
         # It is filled on the device, so that nothing waits and a graph may capture it.
-        return torch.full((1,) * len(shape), value, dtype=dtype, device=device).expand(shape)
+        try:
+            return torch.full((1,) * len(shape), value, dtype=dtype, device=device).expand(shape)
+        except RuntimeError as error:
+            raise SpeclabError(f"{name} is {value}: {error}") from error
     value = torch.as_tensor(value, device=device)
     if not dtype.is_floating_point and value.is_floating_point():
         raise SpeclabError(f"{name} is {value.dtype}: integers are needed")
@@ -175,7 +209,7 @@ def spread_over(name, value, shape, dtype, device):
     if requests.dim() > len(shape) or any(size not in (1, full) for size, full in zip(requests.shape[::-1], shape[::-1])):
         wanted = " or ".join(str(list(shape[:end])) for end in range(1, len(shape) + 1))
         raise SpeclabError(f"{name} is {list(value.shape)}: a number, {wanted} is needed")
-    return requests.to(dtype).expand(shape)
+    return (as_int32(name, requests) if dtype == torch.int32 else requests.to(dtype)).expand(shape)
 
 
 def mask_of(mask, requests, positions, vocab):
@@ -245,8 +279,8 @@ def _arguments(target, draft, drafted, uniforms, *, addresses=None, lengths=None
     need_known(method=(method, METHODS), residual=(residual, RESIDUALS), ties=(ties, TIES))
     if uniforms is None and addresses is None and options.get("seeds") is None and options.get("positions") is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
-    return {"target": target, "draft": draft, "drafted": drafted.to(torch.int32).contiguous(), "uniforms": uniforms, "addresses": addresses,
-            "lengths": None if lengths is None else lengths.to(torch.int32), "method": method, "lenience": float(lenience), "residual": residual,
+    return {"target": target, "draft": draft, "drafted": as_int32("drafted", drafted).contiguous(), "uniforms": uniforms, "addresses": addresses,
+            "lengths": None if lengths is None else as_int32("lengths", lengths), "method": method, "lenience": float(lenience), "residual": residual,
             "ties": ties, "logs": bool(logs), "implementation": implementation,
             **spread_options(target, rows - 1, **{name: options.get(name) for name in OPTIONS})}
 
@@ -288,6 +322,8 @@ def prepare(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
         raise SpeclabError("uniforms, addresses or positions in a tensor are needed: without them every call would draw the same numbers")
     arguments = _arguments(target, draft, drafted, uniforms, **options)
     for name, given in {"drafted": drafted, **options}.items():
+        if hasattr(given, "__len__") and not isinstance(given, (Tensor, str)):
+            raise SpeclabError(f"{name} is a {type(given).__name__}: a tensor is needed, whose contents each call reads")
         if isinstance(given, Tensor) and arguments[name].data_ptr() != given.data_ptr():
             raise SpeclabError(f"{name} is {given.dtype} with strides {tuple(given.stride())}, and would have to be copied at each call: "
                                f"{arguments[name].dtype} is needed, as verify reads it")

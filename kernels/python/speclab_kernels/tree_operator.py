@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .c_library import SIBLINGS, TIES, TREE_METHODS, SpeclabError, TreeBatch, batch_of, library, view
-from .torch_operator import need_known, need_one_device, option_views, run_on, spread_options, spread_over, workspace_of
+from .torch_operator import as_int32, need_known, need_one_device, option_views, run_on, spread_options, workspace_of
 
 
 class VerifiedTree(NamedTuple):
@@ -116,14 +116,17 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
 
     def by_node(name, value):
         # A tensor [N] is one tree for all requests.
-        one = value[None] if value is not None and value.dim() == 1 else value
-        return spread_over(name, one, (requests, rows - 1), torch.int32, target.device)
+        if value is None:
+            return None
+        if tuple(value.shape) not in ((rows - 1,), (requests, rows - 1)):
+            raise SpeclabError(f"{name} is {list(value.shape)}: [{rows - 1}] or [{requests}, {rows - 1}] is needed")
+        return as_int32(name, value).expand(requests, rows - 1)
 
     options = spread_options(
         target, 0 if draft is None else draft.shape[1], seeds=seeds, positions=positions, mask=mask, target_temperature=target_temperature,
         target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp, draft_temperature=draft_temperature,
         draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp)
     return VerifiedTree(*_verify_tree(
-        target, draft, drafted.to(torch.int32).contiguous(), by_node("parents", parents), by_node("draft_row", draft_row), uniforms,
-        addresses, lengths=None if lengths is None else lengths.to(torch.int32), method=method, siblings=siblings, ties=ties,
+        target, draft, as_int32("drafted", drafted).contiguous(), by_node("parents", parents), by_node("draft_row", draft_row), uniforms,
+        addresses, lengths=None if lengths is None else as_int32("lengths", lengths), method=method, siblings=siblings, ties=ties,
         emulate=bool(emulate), **options))

@@ -25,6 +25,8 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
         raise NotImplementedError("synthetic acceptance and FLy change the output's distribution: use vLLM's own function")
     requests = len(num_draft_tokens)
     device = target_logits.device
+    if target_logits.shape[0] == 0:  # no request has drafted tokens
+        return torch.nn.functional.pad(bonus_token_ids.reshape(-1, 1).to(torch.int32), (0, max_spec_len), value=-1)
     if sampling_metadata.all_greedy:
         # Nothing is drawn, so that generators keep their states.
         uniforms, following = (torch.zeros(count, dtype=torch.float64, device=device) for count in (draft_token_ids.shape[0], requests))

@@ -50,8 +50,8 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
         return View(tensor.data_ptr(), slots.data_ptr(), tensor.stride(0), 0)
     vocab, draft = target_logits.shape[1], {}
     if draft_logits is not None:
-        vocab = min(vocab, draft_logits.shape[2])
-        draft = dict(draft_dtype=dtype_of("draft_logits", draft_logits),
+        # Ids that the draft does not have get probability 0 in its rows.
+        draft = dict(draft_vocab=min(vocab, draft_logits.shape[2]), draft_dtype=dtype_of("draft_logits", draft_logits),
                      draft=Rows(draft_logits.data_ptr(), draft_logits.stride(0), draft_logits.stride(1)),
                      draft_index=slots.data_ptr(), draft_temperature=by_slot(draft_heat))
     run(Batch(requests=requests, gamma=steps, vocab=vocab, method=METHODS["block" if use_block_verification else "token"], ties=TIES["lowest"],

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._greedy import _any, _at_least, _flip_probabilities
+from .._greedy import _any, _at_least, _flip_probabilities, row_flips
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ def deviations(one: Floats, other: Floats, moves: Floats) -> Floats:
 class Noise:
     """The distribution of a deviation: a mixture of normal distributions, one per measured size, with that mean absolute value, because
     sizes differ widely. The mean of |deviation| is then the measured one, and so is the expected number of flips if gaps have a density.
-    Large deviations are more frequent than measured, so that they cause no false alarms."""
+    The mixture has more large deviations than were measured, so that measured ones cause no false alarms."""
 
     sizes: Floats  #: the measured quantiles at 1/400, 3/400, ..., without sizes above the last
     rms: float
@@ -111,7 +111,7 @@ class Judged:
     """Differences of texts, and the expected effect of rounding."""
 
     differ: int  #: texts that differ
-    least: float  #: expected texts that rounding changes, if only the second-best token can win, and equal rows of a repeating text count once
+    least: float  #: expected number of texts that rounding changes, if only the second-best token can win, and equal rows of a repeating text count once
     most: float  #: the same if each of the OTHERS can win, independently in each row
     low: int  #: the 2.5% quantile of the number under the assumptions of `least`
     high: int  #: the 97.5% quantile under those of `most`
@@ -122,12 +122,6 @@ class Judged:
     @property
     def p(self) -> float:
         return min(1.0, 2 * min(self.p_far, self.p_many))
-
-
-def row_flips(law: Callable[[Floats], Floats], gaps: Floats, at_least: float = 0.0) -> Floats:
-    """P(a row flips to a token whose gap is `at_least` or larger), [texts, tokens]; tokens are taken as independent."""
-    p = np.where(gaps >= at_least, law(gaps), 0.0)
-    return 1 - np.prod(1 - p, axis=2)
 
 
 def first_times(texts: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::string_view statistics_marker = "#gen drafts =";
 constexpr std::string_view request_marker = "draft acceptance";
-constexpr double llama_length_rounding = 0.0051;  // rounding of a mean length
 
 /// A round: accepted and drafted tokens.
 struct LlamaRound {
@@ -63,9 +62,10 @@ std::vector<double> rates_after(const TextLine& line, std::string_view label) {
 
 void add_statistics(ModelLog& log, const std::string& name, const LlamaStatistics& found) {
   if (found.drafted == 0) return;
-  // Another drafter of the same log may have drafted in the other runs.
-  log.refusal =
-      not_drafting(fmt::format("{}: {}", found.line.where, name), found.rounds, found.calls, found.accepted);
+  // Another drafter of the same log may have drafted in the other runs. Each life of the server is judged.
+  if (log.refusal.empty())
+    log.refusal = not_drafting(fmt::format("{}: {}", found.line.where, name), found.rounds, found.calls,
+                               found.accepted);
   if (found.rates.empty()) return log.add_sums(found.line.where, found.rounds, found.drafted, found.accepted);
   add_rounded(
       log, found.line.where,
@@ -117,7 +117,7 @@ std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint6
   const auto sum = static_cast<double>(accepted);
   const std::uint64_t runs = runs_of(emitted, accepted, 1);
   const double mean = 1 + sum / static_cast<double>(std::max<std::uint64_t>(runs, 1));
-  if (runs > 0 && std::abs(mean - length) <= llama_length_rounding) return runs;
+  if (runs > 0 && std::abs(mean - length) <= two_decimals_rounding) return runs;
   return static_cast<std::uint64_t>(std::llround(std::min(sum / (length - 1), static_cast<double>(drafted))));
 }
 
@@ -174,9 +174,9 @@ ModelLogs read_requests(const LogSource& source) {
     auto length = number_after(part.text, "mean acceptance length");
     if (!length) length = number_after(part.text, "mean len");
     const std::vector<double> rates = rates_after(part, "acceptance rate per position");
-    if (length && accepted > 0 && *length - llama_length_rounding > 1) {
+    if (length && accepted > 0 && *length - two_decimals_rounding > 1) {
       const double max_rounds =
-          std::min(static_cast<double>(accepted) / (*length - llama_length_rounding - 1),
+          std::min(static_cast<double>(accepted) / (*length - two_decimals_rounding - 1),
                    static_cast<double>(drafted));
       check_drafting(line.where, static_cast<std::uint64_t>(std::ceil(max_rounds)),
                      runs_of(of_request, accepted, 2), accepted);
@@ -187,7 +187,7 @@ ModelLogs read_requests(const LogSource& source) {
                    .drafted = drafted,
                    .rates = rates,
                    .mean_emitted = *length,
-                   .mean_rounding = llama_length_rounding});
+                   .mean_rounding = two_decimals_rounding});
       continue;
     }
     std::uint64_t rounds = 0;

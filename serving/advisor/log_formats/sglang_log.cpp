@@ -17,7 +17,7 @@ constexpr std::string_view bench_title = "Serving Benchmark Result";
 constexpr std::string_view info_labels[] = {"\"avg_spec_accept_length\"",
                                             "Accept length:", "\"accept_length\""};
 
-/// Returns the means after each occurrence of the label; those of ranks that did not draft are null.
+/// Returns the mean after each occurrence of the label. Skips ranks that did not draft, whose mean is null.
 std::vector<double> means_in(const std::string& line, std::string_view label) {
   std::vector<double> means;
   for (auto at = line.find(label); at != std::string::npos; at = line.find(label, at + 1)) {
@@ -55,7 +55,8 @@ class SglangDrafts {
   }
 
   /// Returns the drafted tokens per round. Throws UsageError for trees, whose mean length says how deep they
-  /// were accepted, not with which probability each draft was.
+  /// were accepted, not with which probability each drafted token was
+  /// accepted.
   std::uint64_t gamma(const LogSource& source, double emitted) const {
     if (branches_.value_or(1) > 1) {
       const std::uint64_t nodes = nodes_.value_or(0);
@@ -111,9 +112,10 @@ struct SglangMeans {
     const double sum =
         std::inner_product(log.weights.begin(), log.weights.end(), log.accepted_by_line.begin(), 0.0);
     log.gamma = static_cast<double>(drafts.gamma(source, 1 + (weight > 0 ? sum / weight : 0)));
-    constexpr double half_of_last_digit = 0.0051;
-    if (max_length > log.gamma + 1 + half_of_last_digit)
-      refuse_line(longest, "accept len {} of {} drafted tokens, one more at most", max_length, log.gamma);
+    if (max_length > log.gamma + 1 + two_decimals_rounding)
+      refuse_line(longest,
+                  "accept len {} with {} drafted tokens a round: at most one more than these is possible",
+                  max_length, log.gamma);
     return {{"", log}};
   }
 };

@@ -74,7 +74,7 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
     if (place.has("spec_accept_length"))
       check_stated(place.where, "spec_accept_length", place.at("spec_accept_length").number(),
                    1 + correct / static_cast<double>(steps),
-                   0.0051 + static_cast<double>(gamma + 1) / static_cast<double>(steps));
+                   two_decimals_rounding + static_cast<double>(gamma + 1) / static_cast<double>(steps));
     check_all_verified(place, rounds, drafted, kept);
     log.add_histogram(place.where, by_accepted, drafted);
     return;

@@ -86,13 +86,12 @@ ModelLogs read_vllm_log(const LogSource& source) {
     // If the line goes on after the last rate, ", Avg ..." follows and ends the list.
     const std::vector<double> rates =
         rates_in(line, std::string_view(line.text).substr(rates_at + vllm_rates.size()));
-    constexpr double half_of_last_digit = 0.0051;
     add_rounded(log, line.where,
                 {.accepted = accepted,
                  .drafted = drafted,
                  .rates = rates,
                  .mean_emitted = *length,
-                 .mean_rounding = half_of_last_digit});
+                 .mean_rounding = two_decimals_rounding});
     if (!rates.empty()) throughput.add(line, *length, rates.size());
   }
   throughput.check(source.name());

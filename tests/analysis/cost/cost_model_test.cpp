@@ -57,6 +57,12 @@ TEST_CASE("measured times are bilinear, constant before the grid, and go on risi
   CHECK(cost.ms(1, 15) == 18);
   const MeasuredPoint falling[] = {{1, 1, 10}, {5, 1, 8}};
   CHECK(MeasuredCost(falling).ms(9, 3) == 8);
+  CHECK(MeasuredCost(falling).flat_end() == "from 1 to 5 tokens at batch 1");
+  CHECK(cost.flat_end().empty());
+  const MeasuredPoint flat[] = {{1, 1, 10}, {5, 1, 12}, {1, 8, 14}, {5, 8, 12}};
+  CHECK(MeasuredCost(flat).flat_end() == "from 1 to 5 tokens at batch 8");
+  const MeasuredPoint narrow[] = {{1, 1, 10}, {1, 4, 12}, {1, 8, 12}};
+  CHECK(MeasuredCost(narrow).flat_end() == "of 1 tokens from 4 to 8 sequences");
   const MeasuredPoint late[] = {{2, 2, 7}};
   CHECK(MeasuredCost(late).ms(1, 1) == 7);
 }

@@ -181,13 +181,14 @@ TEST_CASE("residuals by sorted lists have the distribution of dense rows; anothe
   check_coupled(rows, some_contexts(rows));
 }
 
-TEST_CASE("long: so have those of n-grams without rare words") {
+TEST_CASE("long: residuals of n-grams without rare words have the distribution of dense rows") {
   const NgramRows rows(trained(3, 12, 4, 3000), trained(4, 12, 2, 2000));
   check_residuals(rows, some_contexts(rows));
   check_coupled(rows, some_contexts(rows));
 }
 
-TEST_CASE("so have tokens coupled by thresholds; thresholds that stay are found out") {
+TEST_CASE(
+    "tokens coupled by thresholds have the distribution of dense rows; thresholds that stay are found out") {
   check_coupled(TableRows(target, draft), {0, 1, 2});
   check_coupled(TableRows(draft, target), {0, 1, 2});
 }

@@ -66,8 +66,8 @@ std::vector<RequestLaw> requests() {
            .order = {"llama.cpp", {}}}};
 }
 
-/// The second witness, for token verification with one drafted token: two rounds and a bonus, written out.
-/// `row(model, round_start, drafted, is_target)` gives filtered rows.
+/// Computes independently the probability that token verification with one drafted token emits a, b. p0, q0:
+/// rows of the first round; bonus: its bonus row; p1, q1: rows of the second round.
 double probability_of_two(const std::vector<double>& p0, const std::vector<double>& q0,
                           const std::vector<double>& bonus, const std::vector<double>& p1,
                           const std::vector<double>& q1, std::size_t a, std::size_t b) {

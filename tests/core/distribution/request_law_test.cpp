@@ -57,7 +57,7 @@ bool allowed(const Grammar& grammar, const Tokens& emitted, Token token) {
   return after(token) >= 0;
 }
 
-/// The second witness: the definitions in probabilities instead of logits, filter by filter.
+/// Computes the row independently, by the definitions in probabilities instead of logits, filter by filter.
 std::vector<double> by_definition(std::vector<double> row, RequestLaw law, const Tokens& prompt,
                                   const Tokens& emitted) {
   if (law.order.engine == "llama.cpp" && !law.grammar.empty()) {

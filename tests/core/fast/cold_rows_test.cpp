@@ -149,7 +149,7 @@ TEST_CASE("on cold rows rules for one draft, and their fast programs, emit what 
   check_cold(CascadeRule(0.37), 13, 2, 33);
 }
 
-TEST_CASE("so do rules by thresholds") {
+TEST_CASE("on cold rows rules by thresholds emit what they do in fractions") {
   check_cold(TypicalRule(0.37, 0.9), 14, 2, 20);
   check_cold(FuzzyRule{}, 15, 2, 20);
   check_cold(FuzzyRule(Nearness::kl, 0.37), 16, 2, 20);
@@ -163,7 +163,7 @@ TEST_CASE("so do rules by thresholds") {
   check_cold(SigmoidRule(-20, 5), 24, 2, 20);
 }
 
-TEST_CASE("so do rules for several drafts") {
+TEST_CASE("on cold rows rules for several drafts emit what they do in fractions") {
   check_cold(RecursiveRule(2), 31, 1, 33);
   check_cold(RecursiveRule(3), 32, 1, 10);
   check_cold(RecursiveRule(2), 33, 2, 4);
@@ -176,7 +176,8 @@ TEST_CASE("so do rules for several drafts") {
   check_cold(GrownTreeRule(2, 4), 38, 2, 10);
 }
 
-TEST_CASE("so do rules for siblings without replacement, of which the first can have nearly all") {
+TEST_CASE(
+    "on cold rows rules for siblings without replacement emit what they do in fractions, even if the first has nearly all") {
   for (const std::vector<std::int32_t>& branching : {std::vector<std::int32_t>{2}, {3}}) {
     const DraftTree tree = branching_tree(branching);
     check_cold(TreeRule(tree), 41, 1, 33);

@@ -112,7 +112,7 @@ std::vector<Fraction> emitted(const std::vector<Fraction>& p, const std::vector<
           star.numbers.push_back(node);
           if (!replaced) left[static_cast<std::size_t>(token)] = 0;
         }
-        const TreeVerdict verdict =
+        const TreeDecision verdict =
             walk_down(star, random, [&](std::int32_t) { return siblings_of<Siblings>(p, q); });
         return verdict.node < 0 ? verdict.next : star.token(verdict.node);
       },

@@ -74,6 +74,10 @@ TEST_CASE("a range has both ends and no decimal noise") {
   CHECK(values(R"({"from": 5, "to": 9, "count": 1})") == "[5]");
   CHECK(axis_values(parse_json(R"({"from": 0, "to": 1, "step": 0.001})"), "/").size() == 1001);
   CHECK(values(R"({"from": 1e-14, "to": 4e-14, "count": 2})") == "[1e-14,4e-14]");
+  CHECK(values(R"({"from": 40000001, "to": 40000003, "step": 1})") == "[40000001,40000002,40000003]");
+  CHECK(values(R"({"from": 33554432.1, "to": 33554432.3, "count": 3})") ==
+        "[33554432.1,33554432.2,33554432.3]");
+  CHECK(values(R"({"from": 1e299, "to": 1e299, "step": 1})") == "[1e+299]");
 }
 
 TEST_CASE("whole numbers of a range are integers, as gamma needs them") {

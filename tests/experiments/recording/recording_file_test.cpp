@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <cstring>
@@ -72,7 +73,9 @@ std::string archive_of(const std::vector<std::pair<std::string, std::string>>& a
   std::string directory;
   for (const auto& [name, array] : arrays) {
     const auto size = word(static_cast<std::uint32_t>(array.size()));
-    const std::string about = half(20) + half(0) + half(0) + word(0) + word(0) + size + size +
+    const auto checksum = word(
+        static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(array.data()), array.size())));
+    const std::string about = half(20) + half(0) + half(0) + word(0) + checksum + size + size +
                               half(static_cast<std::uint16_t>(name.size() + 4)) + half(0);
     directory += "PK\x01\x02" + half(20) + about + half(0) + half(0) + half(0) + word(0) +
                  word(static_cast<std::uint32_t>(files.size())) + name + ".npy";
@@ -429,6 +432,10 @@ TEST_CASE("rows: what does not hold together") {
         safetensors(head, bytes_of(logits) + bytes_of(probabilities) + std::string(16, '\0')));
   };
   CHECK(mentions(renamed("\"tokens\"", "\"__metadata__\""), "no array \"tokens\""));
+  std::vector<float> unclear = logits;
+  for (float& number : unclear) number /= 8;
+  CHECK(mentions(file_refusal(rows_file(unclear, {2, 0})),
+                 "target: all numbers are from 0 to 1, but rows do not sum to 1"));
   std::vector<float> impossible = logits;
   impossible[2] = -INFINITY;
   CHECK(mentions(file_refusal(rows_file(impossible, {2, 0})), "the target did not generate it"));
@@ -456,6 +463,10 @@ TEST_CASE("arrays that would be passed over are refused by name, in safetensors 
   };
   CHECK(mentions(file_refusal(npz("entropy")), "unknown array \"entropy\""));
   CHECK(file_refusal(npz("sequence")) == "");
+  // The archive's checksums are checked.
+  std::string damaged = npz("sequence");
+  damaged[damaged.find(bytes_of(std::vector<double>{0.25, 0.75})) + 6] ^= 0x10;
+  CHECK(mentions(file_refusal(damaged), "array \"draft\": its bytes do not have the archive's CRC-32"));
 }
 
 TEST_CASE("rows of another kind than the first are refused, and numbers that overflow") {

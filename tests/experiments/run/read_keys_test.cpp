@@ -188,6 +188,10 @@ TEST_CASE("a key that an experiment does not read is refused by name, with the e
   CHECK(refused("predict", false, "/check/samples", 1000).starts_with("/check: predict does not read"));
   CHECK(refused("schedules", false, "/cases", parse_json(R"([{"measured": {"x": "1"}}])"))
             .starts_with("/cases/0/measured: schedules does not show them"));
+  for (const char* other : {"a: b", "note"}) {
+    const Json two = parse_json(fmt::format(R"([{{"measured": {{"a b": "1", "{}": "2"}}}}])", other));
+    CHECK(refused("acceptance", true, "/cases", two).find("has the column measured_") != std::string::npos);
+  }
   // Results leave out what is not read, too.
   const Json shown = config_json(read_config(small_config(*find_experiment("beam"), true)));
   CHECK(shown.contains(Json::json_pointer("/simulation/trials")));

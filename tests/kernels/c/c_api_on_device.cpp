@@ -147,7 +147,7 @@ int faults(Dtype dtype, KernelRule method, std::int32_t vocab) {
   device.enqueue(nullptr);
   const Results results = device.take();
 
-  const std::vector<ReferenceVerdict> expected = verify_reference(host.batch);
+  const std::vector<ReferenceDecision> expected = verify_reference(host.batch);
   int different = 0;
   int within = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {

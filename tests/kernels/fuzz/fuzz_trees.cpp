@@ -34,7 +34,7 @@ struct Totals {
   std::uint64_t traversed = 0;  ///< batches verified by traversal
 };
 
-std::string fault_of(const FuzzTrees& trees, std::int32_t request, const TreeReferenceVerdict& expected,
+std::string fault_of(const FuzzTrees& trees, std::int32_t request, const TreeReferenceDecision& expected,
                      Totals& totals) {
   const TreeBatch& tree = trees.tree;
   const VerifyBatch& batch = tree.batch;

@@ -125,7 +125,7 @@ std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
 }
 
 /// Returns the fault in the result of a request, or an empty text.
-std::string fault_of(const VerifyBatch& batch, std::int32_t request, const ReferenceVerdict& expected,
+std::string fault_of(const VerifyBatch& batch, std::int32_t request, const ReferenceDecision& expected,
                      Totals& totals) {
   const std::int32_t accepted = batch.accepted[request];
   const Token next = batch.next[request];

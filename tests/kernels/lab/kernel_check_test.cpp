@@ -23,7 +23,7 @@ BatchRunner reference_with(const Fault& fault) {
   return [fault](Implementation, const VerifyBatch& batch) {
     const auto verdicts = verify_reference(batch);
     for (std::int32_t i = 0; i < batch.requests; ++i) {
-      const ReferenceVerdict& verdict = verdicts[static_cast<std::size_t>(i)];
+      const ReferenceDecision& verdict = verdicts[static_cast<std::size_t>(i)];
       batch.accepted[i] = verdict.accepted;
       batch.next[i] = verdict.next;
       batch.flags[i] = 0;

@@ -162,7 +162,7 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   const KernelPoint point{{32, 4, 128256, Dtype::bf16}, 0.7};
   const BenchTask task = task_at(point, true);
   BenchMeasurement measured = invented_times(task);
-  measured.times.front().decisions = {4, 1, 2};
+  measured.times.front().decisions = {4, 1, 0};
   const std::vector<VerificationRow> rows = verification_rows(point, task, measured, 0.69);
   REQUIRE(rows.size() == measured.times.size());
   const VerificationRow& fused = rows.front();
@@ -174,7 +174,6 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   CHECK(fused.realised_alpha == 0.69);
   CHECK(fused.accepted == 2);
   CHECK(fused.compared == 4);
-  CHECK(fused.different == 2);
   const auto row_of = [&](const char* name) {
     return *std::find_if(rows.begin(), rows.end(),
                          [&](const VerificationRow& row) { return row.method == name; });
@@ -204,18 +203,31 @@ TEST_CASE("batches of few requests are measured with several seeds, and pooled")
   one.times.front().marginal_seconds = 2e-6;
   other.times.front().marginal_seconds = 4e-6;
   one.times.front().decisions = {1, 0, 0};
-  other.times.front().decisions = {1, 0, 1};
-  const BenchMeasurement pooled = pooled_draws({one, other});
+  other.times.front().decisions = {1, 0, 0};
+  BenchMeasurement pooled = pooled_draws({one, other});
   const VerificationRow fused = verification_rows(point, task, pooled, 0.69).front();
   CHECK(fused.repetitions == 6);
   CHECK(fused.draws == 2);
   CHECK(fused.fastest_draw_us.value() == doctest::Approx(20));
   CHECK(fused.slowest_draw_us.value() == doctest::Approx(200));
   CHECK(fused.marginal_us.value() == doctest::Approx(3));
+  CHECK(std::isfinite(fused.of_copy));
   CHECK(fused.clock_mhz == 1600);
   CHECK(fused.accepted.value() == doctest::Approx(3));
   CHECK(fused.compared == 2);
-  CHECK(fused.different == 1);
+  CHECK(fused.different == 0);
+  // A method that decides wrongly, or otherwise in the graph, has no times.
+  for (const int different : {1, 0}) {
+    pooled.times.front().decisions.different = different;
+    pooled.times.front().replayed_otherwise = 1 - different;
+    const VerificationRow wrong = verification_rows(point, task, pooled, 0.69).front();
+    CHECK(wrong.different == different);
+    CHECK(std::isnan(wrong.median_us));
+    CHECK(std::isnan(wrong.p99_us));
+    CHECK(std::isnan(wrong.of_copy));
+    CHECK_FALSE(wrong.marginal_us);
+    CHECK_FALSE(wrong.fastest_draw_us);
+  }
   // A single batch is not changed.
   const VerificationRow alone = verification_rows(point, task, pooled_draws({one}), 0.69).front();
   CHECK_FALSE(alone.draws);

@@ -7,6 +7,8 @@ torch = pytest.importorskip("torch")
 
 import cases  # noqa: E402
 from speclab_kernels import SpeclabError, addresses, library, prepare, verify  # noqa: E402
+from speclab_kernels.c_library import batch_of  # noqa: E402
+from speclab_kernels.torch_operator import run  # noqa: E402
 
 torch.set_num_threads(1)
 BAND = 1e-5  # single precision's error of the kernels
@@ -185,6 +187,33 @@ def test_numbers_of_tensors_that_are_out_of_range_damage_their_rows():
             assert result.flags[2] & 1
 
 
+def test_rows_that_cannot_be_judged_are_damaged():
+    """At temperature 0 the sum says nothing, a cut-off of NaN keeps nothing, and probabilities that sum to 0 have no token."""
+    target, draft, drafted, uniforms = batch(6, vocab=30)
+    cold = torch.tensor([1.0, 0, 1, 1, 1, 1])
+    nan = torch.tensor([0, math.nan, 0, 0, 0, 0]) - 100
+    for options in ({"target_temperature": cold, "target_log_sum_exp": target.logsumexp(-1)}, {"target_cutoff": nan}):
+        for implementation in ("", "fused"):
+            result = verify(target, draft, drafted, uniforms, **options, implementation=implementation)
+            assert (result.next == -2).tolist() == [False, True, False, False, False, False] and result.flags[1] & 1
+            assert result.accepted[1] == 0
+    rows, ids = torch.zeros(1, 2, 4), torch.ones(1, 1, dtype=torch.int32)
+    rows[0, 0] = torch.tensor([0.1, 0.4, 0.3, 0.2])
+    for emulate in (False, True):
+        accepted, following = torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+        flags, coins = torch.zeros(1, dtype=torch.int32), torch.full((1, 2), 0.5, dtype=torch.float64)
+        run(batch_of(rows, rows[:, :1], ids, accepted, following, flags=flags, uniforms=coins, target_kind=1, draft_kind=1), rows.device, emulate)
+        assert (accepted[0], following[0], flags[0]) == (1, -2, 1)
+
+
+def test_integers_that_int32_cannot_hold():
+    """They are out of every range, as they stand."""
+    target, draft, drafted, uniforms = batch(2)
+    assert (verify(target, draft, drafted + 2**32, uniforms).flags & 4).all()
+    assert (verify(target, draft, drafted, uniforms, lengths=torch.tensor([2**32 + 1, -2**32])).flags == 8).all()
+    assert torch.equal(verify(target, draft, drafted, uniforms, top_k=torch.tensor([2**32 + 1, 2**31])).tokens, verify(target, draft, drafted, uniforms).tokens)
+
+
 def test_certain_drafts_other_rules_and_temperature_zero():
     target, draft, drafted, uniforms = batch()
     certain = verify(target, None, drafted, uniforms)
@@ -229,6 +258,14 @@ def test_mistakes_are_told():
                             (r"mask is \[2, 3\] torch.int32: \[2, 2\] or \[2, 4, 2\] torch.int32", {"mask": torch.zeros(2, 3, dtype=torch.int32)}),
                             ("mask is .* torch.bool", {"mask": torch.zeros(2, 2, dtype=torch.bool)}),
                             ("the last stride of mask is 2", {"mask": torch.zeros(2, 2, 2, dtype=torch.int32).transpose(1, 2)[:, 0]}),
+                            ("drafted is torch.float32: integers", {"drafted": drafted.float()}),
+                            ("lengths is torch.float32: integers", {"lengths": torch.ones(2)}),
+                            ("lengths is a list: a tensor", {"lengths": [1, 2]}),
+                            ("top_k is inf: a whole number", {"top_k": math.inf}),
+                            ("target_temperature is 1e", {"target_temperature": 1e50}),
+                            ("target_cutoff is nan: a number", {"target_cutoff": math.nan}),
+                            ("seeds is 1.5: an integer", {"uniforms": None, "seeds": 1.5, "positions": 1}),
+                            ("positions is -1: an integer", {"uniforms": None, "seeds": 1, "positions": -1}),
                             ("ties is 'first': one of shared, lowest", {"ties": "first"}),
                             ("seeds are given besides", {"seeds": 1, "positions": torch.arange(2)}),
                             ("positions is null: both are needed", {"uniforms": None, "seeds": 1}),
@@ -236,6 +273,9 @@ def test_mistakes_are_told():
         arguments = {"target": target, "draft": draft, "drafted": drafted, "uniforms": uniforms, **change}
         with pytest.raises(SpeclabError, match=message):
             verify(**arguments)
+    for seed, trials, step in ((5, [2**32], 0), (5, [-1], 0), (5, [0.5], 0), (5, [0, 1], 2**32), (2**64, [0], 0), (1.9, [0], 0), (1, [0], 1.7)):
+        with pytest.raises(SpeclabError, match="integers"):
+            addresses(seed, trials, step)
     damaged = target.clone()
     damaged[0, :, 3] = float("nan")
     result = verify(damaged, draft, drafted, uniforms)
@@ -273,5 +313,7 @@ def test_what_a_prepared_call_cannot_read_in_place_is_refused():
         prepare(target, draft, drafted, uniforms, lengths=torch.full((5,), 3))
     with pytest.raises(SpeclabError, match="top_p is torch.float64"):
         prepare(target, draft, drafted, uniforms, top_p=torch.full((5,), 0.9, dtype=torch.float64))
+    with pytest.raises(SpeclabError, match="top_p is a list: a tensor is needed"):
+        prepare(target, draft, drafted, uniforms, top_p=[0.9] * 5)
     with pytest.raises(SpeclabError, match="every call would draw the same numbers"):
         prepare(target, draft, drafted, seeds=1, positions=2)

@@ -220,6 +220,8 @@ def test_mistakes_are_told():
     for pattern, change in (("method is 'block'", {"method": "block"}), ("not independent", {"method": "traversal", "siblings": "independent"}),
                             ("drawn children", {"method": "traversal", "draft": None}), ("siblings is 'drawn'", {"siblings": "drawn"}), ("ties is", {"ties": "all"}), ("parents is", {"parents": parents[:3]}),
                             ("draft is", {"draft": target}), ("drafted", {"drafted": drafted[:, :3]}), ("draft_row is", {"draft_row": parents[:2]}),
+                            (r"parents is \[1\]: ", {"parents": parents[:1]}), (r"parents is \[2, 1\]", {"parents": parents[:1].expand(2, 1)}),
+                            ("parents is torch.float32", {"parents": parents.float()}),
                             ("uniforms is", {"uniforms": uniforms[:, :3]}), ("one device", {"lengths": torch.ones(2, device="meta")})):
         with pytest.raises(SpeclabError, match=pattern):
             verify_tree(**{"target": target, "draft": draft, "drafted": drafted, "parents": parents, "uniforms": uniforms, **change})

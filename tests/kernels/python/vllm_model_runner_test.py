@@ -124,6 +124,13 @@ def test_nothing_drafted_gives_the_target():
         return cases.checks.chi_squared_tail(float(((seen - count * p) ** 2 / (count * p)).sum()), vocab - 1)
     residual = (row.softmax(-1) - row.flip(0).softmax(-1)).clamp(min=1e-3)
     assert p_value(row.softmax(-1)) > cases.LEVEL and p_value(residual / residual.sum()) < 1e-20
+    # A draft without the last two ids.
+    sampled = torch.multinomial(row[:3].softmax(0), 2 * count, replacement=True, generator=torch.Generator().manual_seed(5))
+    tokens, counts = ours.rejection_sample(target, row[:3].expand(count, 1, 3).contiguous(), sampled, 2 * torch.arange(count + 1, dtype=torch.int32),
+                                           torch.arange(2 * count), slots, slots.repeat_interleave(2), torch.arange(2 * count).int() % 2,
+                                           torch.ones(count), 7919 * torch.arange(count), 1)
+    cut = torch.cat([row[:3].softmax(0), torch.full((2,), 1e-3)])
+    assert p_value(row.softmax(-1)) > cases.LEVEL and p_value(cut / cut.sum()) < 1e-20
 
 
 @pytest.mark.parametrize("name,temperature", [("ours", 1.0), ("ours", 0.7), ("theirs", 1.0)])

@@ -117,3 +117,5 @@ def test_arguments_are_vllms(theirs):
     empty = batch([1, 1])
     nothing = [empty[0][:0], [0, 0], 0, torch.zeros(2, dtype=torch.int32), None, empty[5][:0], empty[6]]
     assert ours.rejection_sample(*nothing, metadata([1.0, 0.0])).tolist() == empty[6].tolist()
+    nothing[2] = 2
+    assert ours.rejection_sample(*nothing, metadata([1.0, 0.0])).tolist() == [[token, -1, -1] for token in empty[6].flatten().tolist()]

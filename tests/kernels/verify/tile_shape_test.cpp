@@ -46,8 +46,8 @@ Copied copied(const Row& row, std::int32_t vocab) {
   return result;
 }
 
-/// Loads if each step of `width` ids whose vectors lie in the row takes one, or two in a shifted row, and
-/// other ids one each.
+/// Returns the expected loads: a step of `width` ids takes one (in a shifted row two) if its vectors lie
+/// within the row; otherwise each id takes one.
 std::uint64_t expected_loads(std::int32_t vocab, std::int32_t shift, std::int32_t width) {
   std::uint64_t loads = 0;
   for (std::int32_t first = 0; first < vocab; first += width) {
@@ -112,7 +112,7 @@ void check_format() {
 
 }  // namespace
 
-TEST_CASE("a shifted row's ids are held as an aligned row's, after two loads a step in place of one an id") {
+TEST_CASE("threads hold the same ids in a shifted row; a step takes two loads, not one per id") {
   check_format<float>();
   check_format<Bf16>();
   check_format<F16>();

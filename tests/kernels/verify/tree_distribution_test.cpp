@@ -108,7 +108,7 @@ struct StaleReach : TraversedSiblings<double> {
 };
 
 template <class Siblings>
-TreeVerdict walk_with(MarkovTree& view, auto& random) {
+TreeDecision walk_with(MarkovTree& view, auto& random) {
   const auto drawn = [&view](std::int32_t node) {
     return IndependentSiblings<double>{copy_of(view.target(node)), copy_of(view.draft(node))};
   };
@@ -135,7 +135,7 @@ LawRow exact_law(const MarkovRows& target, const MarkovRows& draft) {
       [&](auto& random) {
         MarkovTree tree{target, draft};
         tree.draw(random, replaced);
-        const TreeVerdict verdict = walk_with<Siblings>(tree, random);
+        const TreeDecision verdict = walk_with<Siblings>(tree, random);
         return tree.pair_of(verdict.node, verdict.next, random);
       },
       [&](std::size_t pair, double probability) { law[pair] += probability; });
@@ -194,7 +194,7 @@ class MarkovBatch : public TreeLogits {
     std::vector<std::uint64_t> counts(law_vocab * law_vocab);
     for (std::size_t i = 0; i < trees.size(); ++i) {
       auto random = source(static_cast<std::int32_t>(i));
-      const TreeVerdict verdict = walk_with<Siblings>(trees[i], random);
+      const TreeDecision verdict = walk_with<Siblings>(trees[i], random);
       ++counts.at(trees[i].pair_of(verdict.node, verdict.next, random));
     }
     return counts;

@@ -52,7 +52,7 @@ class TreeLogits : public LogitBatch {
   }
 
   /// Counts the requests that differ from the reference although no uniform was this close to an edge.
-  int different_from(const std::vector<TreeReferenceVerdict>& expected, double least_margin,
+  int different_from(const std::vector<TreeReferenceDecision>& expected, double least_margin,
                      int* within = nullptr) {
     int different = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {

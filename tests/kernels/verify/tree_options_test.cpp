@@ -218,7 +218,7 @@ TEST_CASE("long: trees load what TreeKernels::traffic says: each row pair once w
         CHECK(outcome.refused > 0);
         // The outcome along the reference's walk is the same.
         TreeOutcome met;
-        for (const TreeReferenceVerdict& verdict : verify_tree_reference(logits.tree())) {
+        for (const TreeReferenceDecision& verdict : verify_tree_reference(logits.tree())) {
           met.add(verdict.met, 1.0 / logits.batch.requests);
         }
         CHECK(met.tried == doctest::Approx(outcome.tried));

@@ -79,7 +79,7 @@ TEST_CASE("with sums taken before, trees load and write what TreeKernels::traffi
                       23);
     const auto loaded = static_cast<double>(logits.run(simt::Order::forward, true));
     TreeOutcome outcome;
-    for (const TreeReferenceVerdict& verdict : verify_tree_reference(logits.tree())) {
+    for (const TreeReferenceDecision& verdict : verify_tree_reference(logits.tree())) {
       outcome.add(verdict.met, 1.0 / logits.batch.requests);
     }
     const Traffic traffic = TreeKernels::traffic(logits.tree(), outcome, inner_nodes);

@@ -20,7 +20,7 @@ struct Comparison {
 
 /// Compares the batch's results with those expected, unless the reference says that a uniform was this close
 /// to another outcome.
-inline Comparison compare(const LogitBatch& logits, const std::vector<ReferenceVerdict>& expected,
+inline Comparison compare(const LogitBatch& logits, const std::vector<ReferenceDecision>& expected,
                           double band) {
   Comparison found;
   for (std::size_t i = 0; i < expected.size(); ++i) {

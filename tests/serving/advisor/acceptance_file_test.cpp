@@ -108,7 +108,7 @@ TEST_CASE("counts and lengths that no server has are refused where they stand, b
          ":2: no count from 0 to");
   // A mean above the number of drafted tokens would make alpha 1.
   starts("ServerArgs(speculative_num_steps=3)\n" + decode + "Decode batch, accept len: 4.20, x\n",
-         ":3: accept len 4.2 of 3 drafted tokens");
+         ":3: accept len 4.2 with 3 drafted tokens");
   starts(
       R"({"meta_info": {"spec_verify_ct": 2, "spec_num_proposed_drafts": 4000, "spec_correct_drafts_histogram": [1, 1]}})"
       "\n",

@@ -685,6 +685,13 @@ TEST_CASE("an earlier page of another server, of another run or of other setting
   CHECK(after(page(m, 1000, 7, 4)).find("spec_num_steps was 4") != std::string::npos);
   CHECK(after(page(m, 1000, 7, 3) + page("model_name=\"n\"", 10, 7, 3)).find("is not in log") !=
         std::string::npos);
+  const auto started = [&](const char* then, const char* now) {
+    const std::string start = "process_start_time_seconds ";
+    return reason_of(start + now + "\n" + page(m, 3000, 7, 3),
+                     {.earlier = start + then + "\n" + page(m, 1000, 7, 3), .earlier_file = "before"});
+  };
+  CHECK(started("1.0e9", "1.0e9").empty());
+  CHECK(started("1.0e9", "1.1e9").find("process_start_time_seconds 1.1e9 was") != std::string::npos);
 }
 
 TEST_CASE("means of rounds of several lengths say how far alpha is open") {

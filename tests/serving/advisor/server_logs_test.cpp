@@ -216,6 +216,11 @@ TEST_CASE("counts that contradict rounds of one drafted token a position are ref
   };
   refused(llama(600), "drafted in 12 of 600 runs of the target, which emitted 1.5 tokens a run");
   CHECK(unread(llama(12)).empty());
+  // The server started again, and all its runs drafted; its first life counts, too.
+  refused(
+      llama(600) +
+          "statistics ngram_mod: #calls = 9, #gen drafts = 9, #acc drafts = 9, #gen tokens = 36, #acc tokens = 20, dur\n",
+      "drafted in 12 of 600 runs");
   // 201 - 1 - 120 = 80 runs emitted 200 tokens; 180 drafted tokens are not 16 in each.
   const LogOptions sixteen{.drafted = 16};
   refused(R"({"timings": {"predicted_n": 201, "draft_n": 180, "draft_n_accepted": 120}})",

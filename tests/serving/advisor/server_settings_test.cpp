@@ -139,6 +139,17 @@ TEST_CASE(
   CHECK(all_of(settings[0]).find("eagle3") != std::string::npos);
   CHECK(all_of(settings[0]).find("data parallelism") != std::string::npos);
   CHECK(settings[0].older[0].lines[0].find("per_batch_size") == std::string::npos);
+  plan.gamma = 3;  // the longest draft of any batch stays 6
+  CHECK(server_settings(plan)[0].lines[0].find("\"num_speculative_tokens\": 6") != std::string::npos);
+  CHECK(server_settings(plan)[0].older[0].lines[0].find("\"num_speculative_tokens\": 3") != std::string::npos);
+  plan.devices = 4;
+  plan.draft_devices = 1;
+  CHECK(server_settings(plan)[0].lines[0].find("\"draft_tensor_parallel_size\": 1") != std::string::npos);
+  CHECK(all_of(server_settings(plan)[1]).find("runs the draft on 1 of the 4 devices; these settings do not") !=
+        std::string::npos);
+  plan.devices = 1;
+  plan.draft_devices = 0;
+  plan.gamma = 6;
   CHECK(settings[2].lines[0].find("draft_len_schedule={8: 6, 40: 3}") != std::string::npos);
   CHECK(settings[2].older[0].lines[0].find("draft_len_schedule={1: 6, 9: 3, 41: 0}") != std::string::npos);
   for (const ServerSetting& setting : settings) CHECK_FALSE(setting.check.empty());

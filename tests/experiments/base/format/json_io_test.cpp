@@ -25,6 +25,7 @@ bool begins(const std::string& text, const std::string& start) { return text.sta
 
 TEST_CASE("text that is not JSON is refused with line and column") {
   CHECK(begins(parse_error(""), "/: not JSON (line 1, column 1): "));
+  CHECK(begins(parse_error(std::string("{}\0{}", 5)), "/: not JSON: byte 2 is 0"));
   CHECK(begins(parse_error("{\"a\": 1,}"), "/: not JSON (line 1, column 9): "));
   CHECK(begins(parse_error("{\n  \"a\": 1\n  \"b\": 2\n}"), "/: not JSON (line 3, column "));
   CHECK(begins(parse_error("{\n\"a\": .5}"), "/: not JSON (line 2, column 6): "));

@@ -59,7 +59,7 @@ TEST_CASE("the Markov config: the exact values lie in every simulated interval, 
 TEST_CASE("long: two bigrams of real text: exact and simulated tokens agree within 0.2%") {
   // Null: as above. 64 x 14,000 rounds have a standard error of 0.06% of E[N], so that a right value is
   // within 0.2% with probability 0.999 (and, since the seed is fixed, always or never); Eq. 1, off by 1.6%,
-  // is refused.
+  // is rejected.
   Json config = config_file("exact_austen_bigram.json");
   const std::filesystem::path corpus =
       std::filesystem::path(SPECLAB_SOURCE_DIR) / config["corpus"]["file"].get<std::string>();

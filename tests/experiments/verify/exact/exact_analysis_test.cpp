@@ -207,6 +207,16 @@ TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha")
   CHECK(remarks(one, "several closed classes of the target's chain"));
 }
 
+TEST_CASE("contexts that rounds never leave, though single steps would, are a class") {
+  // From 0, half of the rounds of two drafted tokens emit 1, 0, 0, and half emit 1; after these 0, 0 follow. So no
+  // round takes the step from 1 to 1, which leads into a class of 2.1111 tokens per round.
+  const ClassResult one = only_class(exact_of(R"({"gamma": 2, "rule": {"kind": "lenient-greedy", "lenience": 0.7},
+      "simulation": {"trials": 16, "length": 200, "prompt": [0, 0]}, "models": {
+      "target": {"kind": "table", "rows": [[1, 8], [7, 9], [8, 4], [2, 6]]},
+      "draft": {"kind": "table", "rows": [[1, 1], [1, 0], [0, 1], [1, 2]]}}})"));
+  CHECK(*one.exact.tokens_per_target_step == doctest::Approx(2).epsilon(1e-12));
+}
+
 TEST_CASE("rounds that remember their start say so") {
   // Greedy lenience: 0 accepts 1 and returns (N = 2); 2 rejects and goes to 3, which accepts 4 and returns to
   // 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its distribution gives 1/3 to the first cycle
