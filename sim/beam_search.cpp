@@ -30,7 +30,7 @@ void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest
     if (!(row[id] > enough)) continue;
     const Continuation choice{row[id], id};
     if (largest.size() == count) largest.pop_back();
-    largest.insert(std::upper_bound(largest.begin(), largest.end(), choice, larger), choice);
+    largest.insert(std::ranges::upper_bound(largest, choice, larger), choice);
     if (largest.size() == count) enough = largest.back().probability;
   }
 }
@@ -52,8 +52,7 @@ void refuse_invalid(Row row) {
 }
 
 bool holds(const Beam& beam, const Hypothesis& wanted) {
-  return std::any_of(beam.begin(), beam.end(),
-                     [&](const Hypothesis& member) { return member.tokens == wanted.tokens; });
+  return std::ranges::any_of(beam, [&](const Hypothesis& member) { return member.tokens == wanted.tokens; });
 }
 
 /// Returns the part of the target's beam that the search continues from: all of it, or nothing if the step is
@@ -65,7 +64,7 @@ Beam accepted_part(Beam beam, const Beam& drafted, BeamAcceptance acceptance) {
     return beam;
   }
   const bool contained =
-      std::all_of(beam.begin(), beam.end(), [&](const Hypothesis& member) { return holds(drafted, member); });
+      std::ranges::all_of(beam, [&](const Hypothesis& member) { return holds(drafted, member); });
   return contained ? beam : Beam{};
 }
 

@@ -195,44 +195,9 @@ double single_blocks(const Transformer& model) {
 }
 
 RunTime time_of(const Machine& machine, const RunWork& done) {
-  RunTime time;
-  time.memory = done.bytes / (machine.devices * machine.device.bandwidth * machine.bandwidth_efficiency);
-  time.arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency);
-  return time;
+  return {.memory = done.bytes / (machine.devices * machine.device.bandwidth * machine.bandwidth_efficiency),
+          .arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency)};
 }
-
-}  // namespace
-
-std::vector<Mixer> mixers_of(const Transformer& model) {
-  if (!model.mixers.empty() || model.heads == 0) return model.mixers;
-  Mixer mixer = grouped_attention(
-      model.hidden, {model.heads, model.kv_heads, model.head_size, model.head_size}, attention_input(model));
-  mixer.layers = model.layers;
-  return {mixer};
-}
-
-Transformer mtp_drafter(const Transformer& target) {
-  Transformer module = target;
-  module.head = HeadKind::mtp;
-  module.layers = 1;
-  module.dense_layers = 0;
-  module.layers_without_feed_forward = 0;
-  module.mixers = {mixers_of(target).back()};
-  module.mixers[0].layers = 1;
-  module.mixers[0].layers_without_cache = 0;
-  module.fused = 2 * target.hidden;
-  module.draft_vocab = target.vocab;
-  module.published = 0;
-  module.index_bytes = 0;
-  module.notes.clear();
-  if (module.stored) {
-    StoredBytes& bytes = *module.stored;
-    bytes = {bytes.modules, bytes.modules, bytes.modules, bytes.output, bytes.modules};
-  }
-  return module;
-}
-
-namespace {
 
 /// Returns all stored parameters.
 Weights stored_weights(const Transformer& model) {
@@ -270,30 +235,6 @@ Weights stored_weights(const Transformer& model) {
   return all;
 }
 
-}  // namespace
-
-double parameters(const Transformer& model) { return stored_weights(model).sum(); }
-
-double weight_bytes(const Transformer& model, const Precision& precision) {
-  return bytes_of(stored_weights(model), model, precision);
-}
-
-double active_parameters(const Transformer& model) {
-  if (model.layers == 0) return model.published_active > 0 ? model.published_active : model.published;
-  return decoder_weights(model, model.active_experts).sum();
-}
-
-double independent_experts(const Transformer& model, double tokens) {
-  const double passed_by = 1 - double(model.active_experts) / model.experts;
-  return model.experts * (1 - std::pow(passed_by, tokens));
-}
-
-double expected_experts(const Transformer& model, double tokens, double batch) {
-  return independent_experts(model, batch * std::pow(tokens, model.routing_exponent));
-}
-
-namespace {
-
 double stored_cache(const Transformer& model, double context, const Precision& precision, int devices) {
   const double modules = model.head == HeadKind::mtp ? model.mtp_modules : 1;
   const double sources = model.encoder_layers > 0 ? 2 : 1;
@@ -316,6 +257,55 @@ RunWork work(const Transformer& model, const Run& run, const Precision& precisio
 }
 
 }  // namespace
+
+std::vector<Mixer> mixers_of(const Transformer& model) {
+  if (!model.mixers.empty() || model.heads == 0) return model.mixers;
+  Mixer mixer = grouped_attention(
+      model.hidden, {model.heads, model.kv_heads, model.head_size, model.head_size}, attention_input(model));
+  mixer.layers = model.layers;
+  return {mixer};
+}
+
+Transformer mtp_drafter(const Transformer& target) {
+  Transformer module = target;
+  module.head = HeadKind::mtp;
+  module.layers = 1;
+  module.dense_layers = 0;
+  module.layers_without_feed_forward = 0;
+  module.mixers = {mixers_of(target).back()};
+  module.mixers[0].layers = 1;
+  module.mixers[0].layers_without_cache = 0;
+  module.fused = 2 * target.hidden;
+  module.draft_vocab = target.vocab;
+  module.published = 0;
+  module.index_bytes = 0;
+  module.notes.clear();
+  if (module.stored) {
+    StoredBytes& bytes = *module.stored;
+    bytes = {bytes.modules, bytes.modules, bytes.modules, bytes.output, bytes.modules};
+  }
+  return module;
+}
+
+double parameters(const Transformer& model) { return stored_weights(model).sum(); }
+
+double weight_bytes(const Transformer& model, const Precision& precision) {
+  return bytes_of(stored_weights(model), model, precision);
+}
+
+double active_parameters(const Transformer& model) {
+  if (model.layers == 0) return model.published_active > 0 ? model.published_active : model.published;
+  return decoder_weights(model, model.active_experts).sum();
+}
+
+double independent_experts(const Transformer& model, double tokens) {
+  const double passed_by = 1 - double(model.active_experts) / model.experts;
+  return model.experts * (1 - std::pow(passed_by, tokens));
+}
+
+double expected_experts(const Transformer& model, double tokens, double batch) {
+  return independent_experts(model, batch * std::pow(tokens, model.routing_exponent));
+}
 
 double cache_bytes(const Transformer& model, double context, const Precision& precision) {
   return stored_cache(model, context, precision, 1);

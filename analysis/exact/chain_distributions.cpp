@@ -149,6 +149,25 @@ StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, s
       });
 }
 
+std::vector<ClosedClass> round_classes(const ContextChain& chain, int gamma, std::vector<double> start) {
+  const Transitions* const all[] = {&chain.accepted, &chain.corrected, &chain.bonus};
+  std::vector<ClosedClass> classes = closed_classes(all);
+  std::size_t recurrent = 0;
+  for (const ClosedClass& members : classes) recurrent += members.size();
+  if (recurrent == chain.contexts.size()) return classes;
+  const StationaryDistribution reached = stationary_rounds(chain, gamma, std::move(start));
+  const Eigen::Map<const Vector> share = view(reached.distribution);
+  double inside = 0;
+  for (const ClosedClass& members : classes)
+    for (const std::int32_t x : members) inside += share[x];
+  if (!reached.converged || inside > 1 - max_error) return classes;
+  constexpr double negligible = 1e-12;
+  ClosedClass visited;
+  for (std::int32_t x = 0; x < chain.size(); ++x)
+    if (share[x] > negligible) visited.push_back(x);
+  return {visited};
+}
+
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma) {
   assert(gamma >= 0);
   Vector reached = Vector::Ones(chain.size());

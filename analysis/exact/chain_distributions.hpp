@@ -38,6 +38,11 @@ std::vector<double> after_round(const ContextChain& chain, int gamma, std::span<
 StationaryDistribution stationary_plain(const ContextChain& chain, std::vector<double> start);
 StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, std::vector<double> start);
 
+/// Returns the closed classes of contexts of rounds with gamma drafted tokens that begin in `start`. A lossy
+/// rule may never take some steps of the chain in one round, so that rounds stay in contexts that the steps
+/// would leave; these are then the only class.
+std::vector<ClosedClass> round_classes(const ContextChain& chain, int gamma, std::vector<double> start);
+
 /// Returns E[N | x] = 1 + sum_{i=1..gamma} (M^i 1)(x) for every context x.
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma);
 

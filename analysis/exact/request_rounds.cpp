@@ -29,6 +29,24 @@ RequestLaw without(const RequestLaw& law, const std::vector<RequestFilter>& filt
   return left;
 }
 
+/// Returns the tokens of a round that a fault counts.
+std::vector<Token> counted_of(const HistoryFault& fault, std::span<const Token> emitted,
+                              std::span<const Token> drafted) {
+  const std::span<const Token> accepted = emitted.first(emitted.size() - 1);
+  std::vector<Token> counted;
+  const auto add = [&](std::span<const Token> tokens) {
+    counted.insert(counted.end(), tokens.begin(), tokens.end());
+  };
+  if (fault.counted == HistoryFault::Counted::last_of_round) {
+    add(emitted.last(1));
+    return counted;
+  }
+  if (fault.counted == HistoryFault::Counted::with_rejected) add(drafted.subspan(accepted.size()));
+  if (fault.counted == HistoryFault::Counted::accepted_twice) add(accepted);
+  add(emitted);
+  return counted;
+}
+
 }  // namespace
 
 // Named, because lambdas of a template capture these types.
@@ -126,28 +144,6 @@ struct Leaf {
 };
 
 }  // namespace detail
-
-namespace {
-
-/// Returns the tokens of a round that a fault counts.
-std::vector<Token> counted_of(const HistoryFault& fault, std::span<const Token> emitted,
-                              std::span<const Token> drafted) {
-  const std::span<const Token> accepted = emitted.first(emitted.size() - 1);
-  std::vector<Token> counted;
-  const auto add = [&](std::span<const Token> tokens) {
-    counted.insert(counted.end(), tokens.begin(), tokens.end());
-  };
-  if (fault.counted == HistoryFault::Counted::last_of_round) {
-    add(emitted.last(1));
-    return counted;
-  }
-  if (fault.counted == HistoryFault::Counted::with_rejected) add(drafted.subspan(accepted.size()));
-  if (fault.counted == HistoryFault::Counted::accepted_twice) add(accepted);
-  add(emitted);
-  return counted;
-}
-
-}  // namespace
 
 template <class Real>
 Losslessness<Real> examine_request(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,

@@ -54,7 +54,7 @@ Interval with_quantum_error(const Interval& mean) {
 }
 
 bool alike(const std::vector<Tally>& batches, const TallyPart& sum, const TallyPart& contexts, double mean) {
-  return std::all_of(batches.begin(), batches.end(), [&](const Tally& batch) {
+  return std::ranges::all_of(batches, [&](const Tally& batch) {
     return std::abs(sum(batch) - mean * contexts(batch)) <= 2 * quantum_error * contexts(batch);
   });
 }
@@ -159,8 +159,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
                                        batches, accepted, [](const Tally& t) { return real(t.examined); },
                                        {max_rounds, max_drafted}, confidence, independence)});
 
-  const std::uint64_t commonest =
-      *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
+  const std::uint64_t commonest = *std::ranges::max_element(total.accepted_lengths);
   if (independence == Independence::rounds && total.rounds - commonest < few_rounds) {
     // All rounds draft the same number, so every estimate is a function of the accepted lengths.
     const LengthMoments lengths = length_moments(total, longest, confidence);

@@ -47,9 +47,8 @@ void set_joint(SequenceTests& tests, std::span<const Token> first, std::span<con
   std::vector<const SeenSequence*> ordered;
   ordered.reserve(seen.size());
   for (const auto& [hash, one] : seen) ordered.push_back(&one);
-  std::sort(ordered.begin(), ordered.end(), [](const SeenSequence* a, const SeenSequence* b) {
-    return std::lexicographical_compare(a->tokens.begin(), a->tokens.end(), b->tokens.begin(),
-                                        b->tokens.end());
+  std::ranges::sort(ordered, [](const SeenSequence* a, const SeenSequence* b) {
+    return std::ranges::lexicographical_compare(a->tokens, b->tokens);
   });
   std::vector<std::uint64_t> first_counts;
   std::vector<std::uint64_t> second_counts;
@@ -139,7 +138,7 @@ std::vector<double> SequenceTests::p_values() const {
 
 double SequenceTests::adjusted_p() const {
   const std::vector<double> adjusted = holm_adjusted(p_values());
-  return *std::min_element(adjusted.begin(), adjusted.end());
+  return *std::ranges::min_element(adjusted);
 }
 
 SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<const Token> second,

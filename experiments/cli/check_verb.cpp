@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "experiments/base/command/options.hpp"

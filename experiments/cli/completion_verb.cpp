@@ -15,10 +15,8 @@ std::string verb_names(const std::vector<Verb>& verbs) {
 
 /// Returns a line of bash's case statement for a verb; `pattern` matches its name and the word after it.
 std::string bash_case(const Verb& verb, const std::string& pattern) {
-  std::vector<std::string> options;
-  for (const OptionHelp& option : option_helps(verb)) options.push_back(option.name);
-  return fmt::format("    {}) options=\"{}\" verbs=\"{}\" ;;\n", pattern, fmt::join(options, " "),
-                     verb_names(verb.verbs));
+  return fmt::format("    {}) options=\"{}\" verbs=\"{}\" ;;\n", pattern,
+                     fmt::join(entry_names(option_helps(verb)), " "), verb_names(verb.verbs));
 }
 
 /// Returns the script. If it offers nothing, the shell completes file names, whatever their characters.

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"

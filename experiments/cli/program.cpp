@@ -48,8 +48,7 @@ Example:
 }
 
 bool asks_for_help(const Words& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const auto& word) { return word == "--help" || word == "-h"; });
+  return std::ranges::any_of(words, [](const auto& word) { return word == "--help" || word == "-h"; });
 }
 
 [[noreturn]] void refuse_word(const std::string& called, const Verb& verb, const Words& words) {

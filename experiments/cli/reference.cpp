@@ -127,8 +127,7 @@ void keys_of(std::string& out, const ObjectType& object) {
     } else if (!fallback.empty() && fallback != R"("")" && field.type->object() == nullptr) {
       value += fmt::format("; default `{}`", fallback);
     }
-    out += fmt::format("- `{}` ({}): {}", field.name, value, escaped(field.sentence));
-    out += "\n";
+    out += fmt::format("- `{}` ({}): {}\n", field.name, value, escaped(field.sentence));
   }
 }
 
@@ -233,8 +232,7 @@ Made by `speclab list --markdown`. A config is one JSON object; each key is foll
       sections_of(out, family->common(), seen);
     }
     for (const KindInfo* kind : family->kinds()) {
-      out += fmt::format("\n### {} `{}`\n\n{}", family->noun(), kind->name, escaped(kind->sentence));
-      out += "\n";
+      out += fmt::format("\n### {} `{}`\n\n{}\n", family->noun(), kind->name, escaped(kind->sentence));
       if (kind->example) out += fmt::format("\nExample: {}.\n", escaped(kind->example()));
       keys_of(out, *kind->parameters->object());
       sections_of(out, *kind->parameters->object(), seen);

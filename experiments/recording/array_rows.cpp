@@ -15,12 +15,10 @@ namespace {
 /// Throws UsageError for arrays that would be passed over.
 void check_names(const std::string& file, const std::vector<std::string>& names) {
   static const std::vector<std::string> known{"target", "draft", "tokens", "sequence", "logits"};
-  const auto has = [&](const char* name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
   constexpr std::size_t shown = 40;
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     throw UsageError(
         "{}: unknown array \"{}\"{}; rows are target, draft, tokens and sequence, or logits, tokens and "
         "sequence: save them without others",

@@ -1,7 +1,5 @@
 #include "experiments/recording/log_probability.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "experiments/base/format/config_error.hpp"

@@ -1,7 +1,5 @@
 #include "experiments/recording/recording_source.hpp"
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 
 #include "experiments/base/format/config_error.hpp"

@@ -17,10 +17,9 @@ constexpr std::size_t max_case_rows = 60;
 constexpr std::size_t max_metrics = 2;
 
 Figure position_figure(const CellResult& cell) {
-  Figure figure;
-  figure.title = "Acceptance by position";
-  figure.x_label = "position in the drafted tokens";
-  figure.y_label = "P[accepted]";
+  Figure figure{.title = "Acceptance by position",
+                .x_label = "position in the drafted tokens",
+                .y_label = "P[accepted]"};
   Series powers{.name = "αⁱ"};
   Series simulated{.name = "simulated", .style = SeriesStyle::points};
   Series conditional{.name = "simulated, if those before were accepted", .style = SeriesStyle::points};
@@ -40,9 +39,7 @@ Figure position_figure(const CellResult& cell) {
 
 /// Draws a row for each cell, with the printed, computed and simulated value of one metric.
 Figure rows_of_cells(const Result& result, Metric metric) {
-  Figure figure;
-  figure.title = metric_label(metric);
-  figure.y_label = metric_label(metric);
+  Figure figure{.title = metric_label(metric), .y_label = metric_label(metric)};
   Series printed{.name = "printed", .style = SeriesStyle::levels};
   Series formula{.name = "formula", .style = SeriesStyle::points};
   Series simulated{.name = "simulated", .style = SeriesStyle::points};
@@ -66,13 +63,12 @@ std::vector<Figure> case_figures(const Result& result) {
   std::vector<Metric> metrics = shown_metrics(result);
   // Metrics with printed values come first, then the one that the experiment draws for sweeps.
   const auto rank = [&](Metric metric) {
-    const bool printed = std::any_of(cells.begin(), cells.end(), [&](const CellResult& cell) {
-      return printed_value(cell, metric) != nullptr;
-    });
+    const bool printed = std::ranges::any_of(
+        cells, [&](const CellResult& cell) { return printed_value(cell, metric) != nullptr; });
     return printed ? 0 : metric == presentation_of(result.shown()).metrics.figure ? 1 : 2;
   };
   if (metrics.empty()) metrics.push_back(presentation_of(result.shown()).metrics.figure);
-  std::stable_sort(metrics.begin(), metrics.end(), [&](Metric a, Metric b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(metrics, [&](Metric a, Metric b) { return rank(a) < rank(b); });
   std::vector<Figure> figures;
   for (const Metric metric : metrics) {
     if (figures.size() == max_metrics) break;

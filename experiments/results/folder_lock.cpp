@@ -1,7 +1,6 @@
 #include "experiments/results/folder_lock.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 

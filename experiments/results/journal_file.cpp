@@ -22,22 +22,13 @@
 
 namespace speclab {
 
+SPECLAB_OBJECT(Shard, "shard", {"index", &Shard::index, integer<int>(1, max_shards)},
+               {"count", &Shard::count, integer<int>(1, max_shards)});
+
 namespace {
 
 constexpr std::size_t check_digits = 16;
 constexpr std::int64_t sync_nanoseconds = 1'000'000'000;
-
-}  // namespace
-
-template <>
-const Typed<Shard>& described() {
-  static const auto type =
-      result_object<Shard>("shard", {{"index", &Shard::index, integer<int>(1, max_shards)},
-                                     {"count", &Shard::count, integer<int>(1, max_shards)}});
-  return type;
-}
-
-namespace {
 
 /// Describes the first line. Built at each call, because kinds and sections may be added until the first use.
 Typed<JournalHead> head_type() {

@@ -80,8 +80,7 @@ Cell simulated_cell(const CellResult& cell, Metric metric) {
   const Interval* interval = find(cell.simulated, metric);
   if (interval == nullptr) return {metric == Metric::alpha_overlap && lacks_rate(cell) ? "–" : ""};
   Cell shown = interval_cell(*interval);
-  if (std::find(cell.proved.begin(), cell.proved.end(), metric) != cell.proved.end())
-    shown.text += " (proved)";
+  if (std::ranges::find(cell.proved, metric) != cell.proved.end()) shown.text += " (proved)";
   return shown;
 }
 
@@ -95,17 +94,15 @@ std::optional<double> estimate_of(const CellResult& cell, Metric metric) {
 }
 
 std::string measured_text(const CellResult& cell, const std::string& name) {
-  for (const auto& [known, value] : cell.measured) {
-    if (known == name) return value;
-  }
-  return "";
+  const std::string* value = find(cell.measured, name);
+  return value != nullptr ? *value : "";
 }
 
 std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
   std::vector<std::string> names;
   for (const CellResult& cell : cells) {
     for (const auto& [name, value] : cell.measured) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   }
   return names;
@@ -119,8 +116,8 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
   if (cell.partial) return {"interrupted: partial", std::nullopt, "bad"};
   std::string text;
   std::string css = "good";
-  const bool alike = std::all_of(cell.verdict.begin(), cell.verdict.end(),
-                                 [&](const auto& one) { return one.second == cell.verdict.front().second; });
+  const bool alike = std::ranges::all_of(
+      cell.verdict, [&](const auto& one) { return one.second == cell.verdict.front().second; });
   for (const auto& [metric, verdict] : cell.verdict) {
     if (verdict != Reproduction::reproduces && css != "bad") css = "note";
     if (verdict == Reproduction::does_not_reproduce) css = "bad";
@@ -147,11 +144,10 @@ std::string interval_note(const Result& result, std::uint64_t min_sequences) {
           ? fmt::format(", widened so that all intervals of this table hold jointly with confidence {}",
                         confidence_percent(result.shown().confidence))
           : "");
-  if (std::any_of(result.cells.begin(), result.cells.end(),
-                  [](const CellResult& cell) { return cell.until.has_value(); }))
+  if (std::ranges::any_of(result.cells, [](const CellResult& cell) { return cell.until.has_value(); }))
     note +=
         " Where a simulation ended because its interval was narrow enough, it holds jointly over all looks.";
-  if (std::any_of(result.cells.begin(), result.cells.end(), has_unknown_error))
+  if (std::ranges::any_of(result.cells, has_unknown_error))
     note += fmt::format(" {}", unknown_error_note(min_sequences));
   for (const CellResult& cell : result.cells) {
     if (!cell.engine || !cell.engine->why_plain) continue;
@@ -178,8 +174,8 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
   std::vector<std::pair<NumberKind, Metric>> numbers;
   for (const Metric metric : shown_metrics(result)) {
     for (const NumberKind& kind : number_kinds) {
-      if (std::none_of(cells.begin(), cells.end(),
-                       [&](const auto& cell) { return !kind.cell(cell, metric).text.empty(); }))
+      if (std::ranges::none_of(cells,
+                               [&](const auto& cell) { return !kind.cell(cell, metric).text.empty(); }))
         continue;
       numbers.emplace_back(kind, metric);
       table.columns.push_back(fmt::format("{}, {}", metric_label(metric), kind.word));
@@ -202,8 +198,8 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
     table.rows.push_back(std::move(row));
   }
   // A table without verdicts needs no column for them.
-  const bool silent = std::all_of(table.rows.begin(), table.rows.end(),
-                                  [](const auto& row) { return row.back().text.empty(); });
+  const bool silent =
+      std::ranges::all_of(table.rows, [](const auto& row) { return row.back().text.empty(); });
   if (silent) {
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
@@ -235,8 +231,8 @@ Table metric_table(const Result& result, const std::string& id) {
     const std::optional<double> formula = value_of(cell.formula, info.metric);
     const Cell simulated = simulated_cell(cell, info.metric);
     if (!formula && simulated.text.empty()) continue;
-    const auto compared = std::find_if(cell.agreement.begin(), cell.agreement.end(),
-                                       [&](const auto& one) { return one.first == info.name; });
+    const auto compared =
+        std::ranges::find_if(cell.agreement, [&](const auto& one) { return one.first == info.name; });
     const bool judged = compared != cell.agreement.end();
     const bool held = judged && compared->second;
     table.rows.push_back(

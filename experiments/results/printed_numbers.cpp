@@ -35,8 +35,7 @@ void PrintedNumbers::add(const Result& result, const std::string& name) {
 std::string PrintedNumbers::sentence() const {
   std::string text;
   const auto count = [&](Reproduction verdict) {
-    return std::count_if(judged_.begin(), judged_.end(),
-                         [&](const Judged& one) { return one.verdict == verdict; });
+    return std::ranges::count_if(judged_, [&](const Judged& one) { return one.verdict == verdict; });
   };
   if (!judged_.empty()) {
     const auto rounding = count(Reproduction::within_input_rounding);
@@ -60,11 +59,10 @@ std::string PrintedNumbers::sentence() const {
 
 std::vector<Figure> PrintedNumbers::figures() const {
   if (judged_.empty()) return {};
-  Figure figure;
-  figure.title = "Every printed number, and what was found";
-  figure.x_label = "printed number";
-  figure.y_label = "found minus printed, in half-units of the last printed digit";
-  figure.log_x = true;
+  Figure figure{.title = "Every printed number, and what was found",
+                .x_label = "printed number",
+                .y_label = "found minus printed, in half-units of the last printed digit",
+                .log_x = true};
   figure.series.push_back({.name = "band: rounds to what is printed", .style = SeriesStyle::line});
   double least = INFINITY;
   double most = 0;

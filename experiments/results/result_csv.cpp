@@ -25,14 +25,13 @@ CsvColumns columns_of(const CellSource& cells) {
   CsvColumns columns;
   cells.each([&](const CellResult& cell) {
     for (const auto& [path, value] : cell.set) {
-      if (std::find(columns.sets.begin(), columns.sets.end(), path) == columns.sets.end())
-        columns.sets.push_back(path);
+      if (std::ranges::find(columns.sets, path) == columns.sets.end()) columns.sets.push_back(path);
     }
     for (const auto& [name, value] : cell.printed) {
       if (const auto metric = metric_named(name)) columns.printed.insert(*metric);
     }
     for (const auto& [name, value] : cell.measured) {
-      if (std::find(columns.measured.begin(), columns.measured.end(), name) == columns.measured.end())
+      if (std::ranges::find(columns.measured, name) == columns.measured.end())
         columns.measured.push_back(name);
     }
     for (const auto& [metric, value] : cell.formula) columns.formulas.insert(metric);

@@ -24,6 +24,11 @@ const Json* set_value(const CellResult& cell, const std::string& path) {
   return value != nullptr ? value->get() : nullptr;
 }
 
+std::optional<double> set_number(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
 std::string column_name(const std::string& path) {
   std::string name = path.substr(path.starts_with('/') ? 1 : 0);
   std::replace_if(

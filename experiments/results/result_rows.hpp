@@ -1,6 +1,7 @@
 // Turns results into the rows of results.csv.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace speclab {
 std::vector<std::string> set_paths(const std::vector<CellResult>& cells);
 /// Returns the value that a cell sets at this path; null if none.
 const Json* set_value(const CellResult& cell, const std::string& path);
+/// Returns the number that a cell sets at a path; empty if it sets none, or another type.
+std::optional<double> set_number(const CellResult& cell, const std::string& path);
 
 /// Returns a column name for a path: "/models/draft/alpha" becomes models_draft_alpha.
 std::string column_name(const std::string& path);

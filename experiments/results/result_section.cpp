@@ -14,10 +14,7 @@ namespace {
 
 Section section_of(const Result& result, const Timings& timings, const std::string& id) {
   const ShownConfig& config = result.shown();
-  Section section;
-  section.id = id;
-  section.title = result.title;
-  section.intro = config.about;
+  Section section{.id = id, .title = result.title, .intro = config.about};
   if (!config.source.empty()) section.notes.push_back("Source: " + config.source);
   section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, timings.command.value_or("")));
   if (result.partial) section.notes.emplace_back("Interrupted: partial results.");

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
@@ -22,12 +22,6 @@ namespace {
 
 constexpr std::size_t max_curves = 12;
 constexpr std::size_t max_facets = 6;
-
-/// Returns the number that a cell sets at a path; empty if it sets none, or another type.
-std::optional<double> set_number(const CellResult& cell, const std::string& path) {
-  const Json* value = set_value(cell, path);
-  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
-}
 
 /// Returns a kind with its parameters: "zipf exponent=1.2".
 std::string kind_text(const Json& value) {
@@ -94,7 +88,7 @@ Figure curves(Cells cells, const FigureConfig& config) {
   const std::string label = config.series_label.empty() ? axis_label(config.series) : config.series_label;
   Figure figure;
   for (Cells& curve : groups_of(cells, {config.series})) {
-    std::stable_sort(curve.begin(), curve.end(), [&](const CellResult* a, const CellResult* b) {
+    std::ranges::stable_sort(curve, [&](const CellResult* a, const CellResult* b) {
       return *set_number(*a, config.x) < *set_number(*b, config.x);
     });
     const auto value = config.series.empty() ? std::nullopt : set_text(*curve.front(), config.series);
@@ -146,15 +140,11 @@ Figure heat_map(const Cells& cells, const FigureConfig& config) {
   }
   heat.z_label = metric_label(config.y);
   heat.log_z = config.log_z;
-  Figure figure;
-  figure.heat = std::move(heat);
-  figure.y_label = axis_label(config.series);
-  return figure;
+  return {.y_label = axis_label(config.series), .heat = std::move(heat)};
 }
 
 bool is_numeric(const Json& axis) {
-  return axis.is_object() ||
-         std::all_of(axis.begin(), axis.end(), [](const Json& value) { return value.is_number(); });
+  return axis.is_object() || std::ranges::all_of(axis, [](const Json& value) { return value.is_number(); });
 }
 
 /// Returns default figures of a sweep: curves over the longest numeric axis, one for each value of the next
@@ -169,7 +159,7 @@ std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   std::vector<Axis> axes;
   for (const auto& [path, axis] : *config.sweep)
     axes.push_back({path, axis->is_array() ? axis->size() : max_curves + 1, is_numeric(*axis)});
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+  std::ranges::stable_sort(axes, [](const Axis& a, const Axis& b) {
     return std::pair(a.numeric, a.values) > std::pair(b.numeric, b.values);
   });
   if (!axes.front().numeric) return {};
@@ -179,8 +169,7 @@ std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   figure.x = axes.front().path;
   axes.erase(axes.begin());
   if (axes.empty()) return {figure};
-  const auto second = std::max_element(axes.begin(), axes.end(),
-                                       [](const Axis& a, const Axis& b) { return a.values < b.values; });
+  const auto second = std::ranges::max_element(axes, {}, &Axis::values);
   figure.series = second->path;
   if (second->numeric && second->values > max_curves) figure.style = FigureStyle::heat_map;
   return {figure};
@@ -197,7 +186,7 @@ std::vector<std::string> further_axes(const Cells& cells, const FigureConfig& co
     if (fresh) continue;
     for (const auto& [path, value] : cell->set) {
       if (path == config.x || path == config.series || written(*at->second, path) == value->dump()) continue;
-      if (std::find(further.begin(), further.end(), path) == further.end()) further.push_back(path);
+      if (std::ranges::find(further, path) == further.end()) further.push_back(path);
     }
   }
   return further;
@@ -215,8 +204,7 @@ std::string values_text(const CellResult& cell, const std::vector<std::string>& 
 /// Returns a caption that says what is drawn.
 std::string caption_of(const Figure& figure) {
   const auto has = [&](SeriesStyle style) {
-    return std::any_of(figure.series.begin(), figure.series.end(),
-                       [&](const Series& series) { return series.style == style; });
+    return std::ranges::any_of(figure.series, [&](const Series& series) { return series.style == style; });
   };
   std::string caption = has(SeriesStyle::line) ? "Lines: formula. " : "";
   if (has(SeriesStyle::points))
@@ -293,7 +281,7 @@ Cells cells_where(const Result& result, const Cells& cells, const std::string& c
     const std::string text = set_text(*cell, key).value_or("none");
     const Json* const set = set_value(*cell, key);
     if (text == value || (set != nullptr && *set == wanted)) kept.push_back(cell);
-    if (std::find(there.begin(), there.end(), text) == there.end()) there.push_back(text);
+    if (std::ranges::find(there, text) == there.end()) there.push_back(text);
   }
   if (kept.empty())
     throw UsageError("where {}: no cell has it; there are {}", condition, fmt::join(there, ", "));
@@ -322,9 +310,8 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   }
   if (!choice.y.empty()) {
     const auto metric = metric_named(choice.y);
-    std::vector<std::string> names;
-    for (const MetricInfo& one : metric_infos()) names.push_back(one.name);
-    if (!metric) throw UsageError("y {}: no such metric{}", choice.y, suggestion(choice.y, names));
+    if (!metric)
+      throw UsageError("y {}: no such metric{}", choice.y, suggestion(choice.y, entry_names(metric_infos())));
     config.y = *metric;
   }
   if (!choice.x.empty() || !choice.series.empty()) config.style = FigureStyle::curves;
@@ -362,8 +349,8 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   std::vector<Figure> figures = figures_of_cells(cells, config, max_curves);
   if (figures.empty()) throw UsageError("y {}: no cell has it at a number of x", metric_name(config.y));
   for (const Figure& figure : figures) {
-    const auto curves_of = std::count_if(figure.series.begin(), figure.series.end(),
-                                         [](const Series& one) { return !one.colour_of; });
+    const auto curves_of =
+        std::ranges::count_if(figure.series, [](const Series& one) { return !one.colour_of; });
     if (static_cast<std::size_t>(curves_of) <= max_curves) continue;
     throw UsageError(
         "{} curves cannot be told apart; where KEY=VALUE keeps one value, and a heat map has a cell for each",

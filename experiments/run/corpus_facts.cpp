@@ -69,8 +69,7 @@ HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const Corp
     found.unknown_because = "nothing is held out (corpus.hold_out)";
     return found;
   }
-  const bool quick =
-      std::find(quickly_measured.begin(), quickly_measured.end(), config.name()) != quickly_measured.end();
+  const bool quick = std::ranges::find(quickly_measured, config.name()) != quickly_measured.end();
   if (!quick || !sampling_of(config, cell.sampling).identity()) {
     found.unknown_because = "not measured: it takes a row of the vocabulary a token";
     return found;
@@ -84,8 +83,8 @@ HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const Corp
 
 void CorpusSurvey::add(const Config& cell) {
   if (!cell.corpus) return;
-  auto cells = std::find_if(corpora_.begin(), corpora_.end(),
-                            [&](const CorpusCells& one) { return one.corpus == *cell.corpus; });
+  auto cells =
+      std::ranges::find_if(corpora_, [&](const CorpusCells& one) { return one.corpus == *cell.corpus; });
   if (cells == corpora_.end()) {
     if (!std::filesystem::exists(cell.corpus->file)) return;
     cells = corpora_.insert(corpora_.end(), {*cell.corpus, {}, {}});
@@ -107,7 +106,7 @@ CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory) {
   for (const std::vector<Token>& document : text->held_out) facts.held_out_tokens += document.size();
   // Vocabularies of words and pieces begin with <unk>; those of bytes and of neural models have none.
   if (text->vocabulary.size() > 0 && text->vocabulary.text(0) == "<unk>" && !text->tokens.empty()) {
-    const auto unknown = std::count(text->tokens.begin(), text->tokens.end(), Token{0});
+    const auto unknown = std::ranges::count(text->tokens, Token{0});
     facts.unknown_share = static_cast<double>(unknown) / static_cast<double>(text->tokens.size());
   }
   for (const bool draft : {false, true}) {

@@ -26,8 +26,7 @@ struct HeldOutPerplexity {
   std::optional<double> perplexity = {};      ///< 2^bits_per_token
   std::optional<std::string> unknown_because = {};
 };
-template <>
-const Typed<HeldOutPerplexity>& described();
+SPECLAB_IS_DESCRIBED(HeldOutPerplexity);
 
 /// A text's size, in tokens.
 struct CorpusFacts {
@@ -39,8 +38,7 @@ struct CorpusFacts {
   std::vector<HeldOutPerplexity> models = {};
 };
 
-template <>
-const Typed<CorpusFacts>& described();
+SPECLAB_IS_DESCRIBED(CorpusFacts);
 
 /// A text, and the configs of all targets and drafts made from it.
 struct CorpusCells {

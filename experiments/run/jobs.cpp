@@ -1,7 +1,5 @@
 #include "experiments/run/jobs.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -28,15 +28,14 @@ void prepare_until(PreparedCell& cell, const Experiment& experiment, double conf
 }
 
 bool interrupted(const Work& work) {
-  return std::any_of(work.jobs.begin(), work.jobs.end(),
-                     [](const Job* job) { return !job->done || job->outcome.partial; });
+  return std::ranges::any_of(work.jobs, [](const Job* job) { return !job->done || job->outcome.partial; });
 }
 
 /// Returns true if some job ran too short for any result.
 bool says_nothing(const Work& work) {
-  return std::any_of(work.jobs.begin(), work.jobs.end(), [](const Job* job) {
+  return std::ranges::any_of(work.jobs, [](const Job* job) {
     const auto& batches = job->outcome.batches;
-    return batches.empty() || std::any_of(batches.begin(), batches.end(), [](const Tally& tally) {
+    return batches.empty() || std::ranges::any_of(batches, [](const Tally& tally) {
              return tally.rounds == 0 && tally.overlap_contexts == 0;
            });
   });
@@ -77,8 +76,7 @@ void require_gpu_form(const PreparedCells& cells) {
     if (!cell.work) continue;
     const std::vector<Job*>& jobs = cell.work->jobs;
     const bool all_in_jobs = !cell.work->own_steps && !jobs.empty();
-    if (!all_in_jobs ||
-        !std::all_of(jobs.begin(), jobs.end(), [](const Job* job) { return decodes(*job); })) {
+    if (!all_in_jobs || !std::ranges::all_of(jobs, [](const Job* job) { return decodes(*job); })) {
       throw ConfigError("/experiment",
                         "\"{}\" does not run on the GPU, which only decodes; use --backend cpu",
                         cell.spec->config.experiment->name);
@@ -130,7 +128,7 @@ void CellRunner::run(PreparedCell& cell) {
   if (!cell.work->jobs.empty() || cell.work->own_steps || shared_) keep_(cell.index, cell.result);
   for (Job* job : cell.work->jobs) {
     std::vector<PreparedCell*>& users = users_.at(job);
-    users.erase(std::find(users.begin(), users.end(), &cell));
+    users.erase(std::ranges::find(users, &cell));
     if (users.empty()) job->outcome = {};
   }
   cell.work.reset();

@@ -20,15 +20,10 @@
 
 namespace speclab {
 
-template <>
-const Typed<Reproduction>& described() {
-  static const auto type =
-      choice<Reproduction>({{words(Reproduction::reproduces), Reproduction::reproduces},
-                            {words(Reproduction::within_input_rounding), Reproduction::within_input_rounding},
-                            {words(Reproduction::does_not_reproduce), Reproduction::does_not_reproduce},
-                            {words(Reproduction::cut_off), Reproduction::cut_off}});
-  return type;
-}
+SPECLAB_CHOICE(Reproduction, {words(Reproduction::reproduces), Reproduction::reproduces},
+               {words(Reproduction::within_input_rounding), Reproduction::within_input_rounding},
+               {words(Reproduction::does_not_reproduce), Reproduction::does_not_reproduce},
+               {words(Reproduction::cut_off), Reproduction::cut_off});
 
 SPECLAB_RESULT(InputFile, "input", file, bytes, sha256);
 SPECLAB_RESULT(PositionAcceptance, "position", unconditional, conditional);
@@ -243,8 +238,7 @@ ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const Co
 }
 
 bool has_unknown_error(const CellResult& cell) {
-  return std::any_of(cell.simulated.begin(), cell.simulated.end(),
-                     [](const auto& metric) { return !metric.second.bounded(); });
+  return std::ranges::any_of(cell.simulated, [](const auto& metric) { return !metric.second.bounded(); });
 }
 
 }  // namespace speclab

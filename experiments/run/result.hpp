@@ -22,8 +22,7 @@
 
 namespace speclab {
 
-template <>
-const Typed<InputFile>& described();
+SPECLAB_IS_DESCRIBED(InputFile);
 
 /// Where the alpha of the closed forms comes from.
 enum class AlphaSource { given, exact, measured };

@@ -17,8 +17,7 @@ void JournaledCells::add_file(const std::filesystem::path& file) { files_.push_b
 
 std::string_view JournaledCells::json(std::size_t cell) const {
   const Place& place = places_.at(cell);
-  const auto known =
-      std::find_if(open_.begin(), open_.end(), [&](const OpenFile& one) { return one.file == place.file; });
+  const auto known = std::ranges::find_if(open_, [&](const OpenFile& one) { return one.file == place.file; });
   if (known != open_.end()) {
     std::rotate(known, known + 1, open_.end());
   } else {

@@ -125,16 +125,8 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   return rows;
 }
 
-template <>
-const Typed<CheckOutcome>& described() {
-  static const auto type = choice<CheckOutcome>(outcome_names);
-  return type;
-}
-template <>
-const Typed<CheckPlace>& described() {
-  static const auto type = choice<CheckPlace>({{"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator}});
-  return type;
-}
+SPECLAB_DESCRIBED(CheckOutcome, choice<CheckOutcome>(outcome_names));
+SPECLAB_CHOICE(CheckPlace, {"GPU", CheckPlace::gpu}, {"emulator", CheckPlace::emulator});
 SPECLAB_RESULT(KernelCheckRow, "row", test, implementation, dtype, outcome, detail);
 SPECLAB_RESULT(KernelCheckReport, "check kernels", version, command, place, device, level, requests, rows,
                failures);
@@ -158,8 +150,7 @@ std::string kernel_check_text(const KernelCheckReport& report) {
   // Edges that passed have no detail, and many tests are left out for the same reason: both are counted.
   std::vector<std::pair<std::string, int>> counted;
   const auto count = [&](std::string what) {
-    const auto found =
-        std::find_if(counted.begin(), counted.end(), [&](const auto& known) { return known.first == what; });
+    const auto found = std::ranges::find_if(counted, [&](const auto& known) { return known.first == what; });
     if (found != counted.end())
       ++found->second;
     else

@@ -72,8 +72,7 @@ struct KernelCheckReport {
   std::vector<KernelCheckRow> rows = {};
   std::size_t failures = 0;  ///< failed rows
 };
-template <>
-const Typed<KernelCheckReport>& described();
+SPECLAB_IS_DESCRIBED(KernelCheckReport);
 
 /// Runs all checks. Throws Stopped after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "kernels/lab/expected_walks.hpp"
 
@@ -173,9 +174,7 @@ KernelText kernel_text(const DryRunReport& report, std::size_t max_rows) {
 
 std::string kernel_csv(const KernelReport& report) {
   const Typed<VerificationRow>& type = described<VerificationRow>();
-  std::vector<std::string> columns;
-  for (const Field& field : type.type->object()->fields()) columns.push_back(field.name);
-  return csv_of(type, report.verification, columns);
+  return csv_of(type, report.verification, entry_names(type.type->object()->fields()));
 }
 
 }  // namespace speclab

@@ -19,38 +19,17 @@ std::string dtype_name(Dtype dtype) {
   return "";
 }
 
-template <>
-const Typed<Dtype>& described() {
-  static const auto type = choice<Dtype>(dtype_names);
-  return type;
-}
+SPECLAB_DESCRIBED(Dtype, choice<Dtype>(dtype_names));
 
-template <>
-const Typed<KernelWorkload>& described() {
-  static const auto type = [] {
-    std::vector<std::pair<std::string_view, KernelWorkload>> names;
-    for (const KernelWorkloadInfo& info : kernel_workloads()) names.emplace_back(info.name, info.workload);
-    return choice<KernelWorkload>(names);
-  }();
-  return type;
-}
-template <>
-const Typed<CacheMode>& described() {
-  static const auto type = choice<CacheMode>({{"hot", CacheMode::hot}, {"flushed", CacheMode::flushed}});
-  return type;
-}
-template <>
-const Typed<MethodKind>& described() {
-  static const auto type =
-      choice<MethodKind>({{"implementation", MethodKind::implementation}, {"ceiling", MethodKind::ceiling}});
-  return type;
-}
-template <>
-const Typed<KernelReportKind>& described() {
-  static const auto type = choice<KernelReportKind>(
-      {{"measurement", KernelReportKind::measurement}, {"dry run", KernelReportKind::dry_run}});
-  return type;
-}
+SPECLAB_DESCRIBED(KernelWorkload, [] {
+  std::vector<std::pair<std::string_view, KernelWorkload>> names;
+  for (const KernelWorkloadInfo& info : kernel_workloads()) names.emplace_back(info.name, info.workload);
+  return choice<KernelWorkload>(names);
+}());
+SPECLAB_CHOICE(CacheMode, {"hot", CacheMode::hot}, {"flushed", CacheMode::flushed});
+SPECLAB_CHOICE(MethodKind, {"implementation", MethodKind::implementation}, {"ceiling", MethodKind::ceiling});
+SPECLAB_CHOICE(KernelReportKind, {"measurement", KernelReportKind::measurement},
+               {"dry run", KernelReportKind::dry_run});
 
 SPECLAB_RESULT(BenchShape, "shape", requests, gamma, vocab, dtype, workload);
 SPECLAB_RESULT(BenchOutcome, "outcome", accepted, rejecting, tried, refused, refusing, returned, leaves);

@@ -65,8 +65,7 @@ struct KernelReportHead {
   std::string version;
   std::string command;
 };
-template <>
-const Typed<VerificationRow>& described();
+SPECLAB_IS_DESCRIBED(VerificationRow);
 
 struct KernelReport : KernelReportHead {
   std::string machine;
@@ -78,8 +77,7 @@ struct KernelReport : KernelReportHead {
   /// Number of sizes at which CUDA failed, and of methods whose decisions differed from the reference's.
   int failures = 0;
 };
-template <>
-const Typed<KernelReport>& described();
+SPECLAB_IS_DESCRIBED(KernelReport);
 
 /// One launch of a kernel, as in simt::Launch.
 struct LaunchRow {
@@ -93,10 +91,8 @@ struct LaunchRow {
 
 /// Returns the name of a format, such as "bf16".
 std::string dtype_name(Dtype dtype);
-template <>
-const Typed<Dtype>& described();
-template <>
-const Typed<BenchOutcome>& described();
+SPECLAB_IS_DESCRIBED(Dtype);
+SPECLAB_IS_DESCRIBED(BenchOutcome);
 
 /// Launches and bytes of one method at one size, computed without running it; or the reason why it is left
 /// out.
@@ -120,7 +116,6 @@ struct DryRunReport : KernelReportHead {
   std::size_t configurations = 0;
   std::size_t problems = 0;
 };
-template <>
-const Typed<DryRunReport>& described();
+SPECLAB_IS_DESCRIBED(DryRunReport);
 
 }  // namespace speclab

@@ -46,83 +46,6 @@ double bytes_of(const BenchTask& task, const BenchTimes& times, const BenchMetho
   return 0;
 }
 
-}  // namespace
-
-BenchMeasurement pooled_draws(std::vector<BenchMeasurement> draws) {
-  if (draws.size() == 1) return std::move(draws.front());
-  const double share = 1 / static_cast<double>(draws.size());
-  BenchMeasurement pooled;
-  pooled.clock_mhz = std::numeric_limits<double>::infinity();
-  for (BenchMeasurement& draw : draws) {
-    pooled.clock_mhz = std::min(pooled.clock_mhz, draw.clock_mhz);
-    pooled.times.resize(draw.times.size());
-    for (std::size_t at = 0; at < draw.times.size(); ++at) {
-      const BenchTimes& one = draw.times[at];
-      BenchTimes& all = pooled.times[at];
-      all.name = one.name;
-      all.seconds.insert(all.seconds.end(), one.seconds.begin(), one.seconds.end());
-      all.draw_seconds.push_back(median(one.seconds));
-      if (one.marginal_seconds)
-        all.marginal_seconds = all.marginal_seconds.value_or(0) + share * *one.marginal_seconds;
-      all.outcome.add(one.outcome, share);
-      all.outcome.accepted += share * one.outcome.accepted;
-      all.decisions += one.decisions;
-      all.replayed_otherwise += one.replayed_otherwise;
-    }
-  }
-  return pooled;
-}
-
-double nearest_rank(std::vector<double> values, double share) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
-}
-
-std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
-                                               const BenchMeasurement& measured, double realised_alpha) {
-  constexpr double micro = 1e6;
-  const double copy_seconds =
-      std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
-  const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
-  std::vector<VerificationRow> rows;
-  for (const BenchTimes& times : measured.times) {
-    const BenchMethod* const method = find_named(task.methods, times.name);
-    // The times of a method that does something else than it should say nothing.
-    const bool wrong = times.replayed_otherwise > 0 || times.decisions.different > 0;
-    const double seconds = wrong ? NAN : median(times.seconds);
-    VerificationRow& row = rows.emplace_back();
-    static_cast<KernelPoint&>(row) = point;
-    row.realised_alpha = realised_alpha;
-    row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
-    row.method = times.name;
-    row.kind = method != nullptr ? MethodKind::implementation : MethodKind::ceiling;
-    row.repetitions = times.seconds.size();
-    row.median_us = micro * seconds;
-    row.p99_us = wrong ? NAN : micro * nearest_rank(times.seconds, 0.99);
-    row.clock_mhz = measured.clock_mhz;
-    if (times.marginal_seconds && !wrong) row.marginal_us = micro * *times.marginal_seconds;
-    if (!times.draw_seconds.empty()) row.draws = static_cast<int>(times.draw_seconds.size());
-    if (!times.draw_seconds.empty() && !wrong) {
-      const auto [fastest, slowest] =
-          std::minmax_element(times.draw_seconds.begin(), times.draw_seconds.end());
-      row.fastest_draw_us = micro * *fastest;
-      row.slowest_draw_us = micro * *slowest;
-    }
-    row.bytes = bytes_of(task, times, method);
-    row.gb_per_s = row.bytes / seconds / 1e9;
-    row.of_copy = row.bytes / seconds / copy_rate;
-    if (method == nullptr) continue;
-    row.accepted = times.outcome.accepted;
-    row.compared = times.decisions.requests;
-    row.different = times.decisions.different;
-  }
-  return rows;
-}
-
-namespace {
-
 /// One run of the suite.
 class KernelSuite {
  public:
@@ -249,6 +172,78 @@ class KernelSuite {
 };
 
 }  // namespace
+
+BenchMeasurement pooled_draws(std::vector<BenchMeasurement> draws) {
+  if (draws.size() == 1) return std::move(draws.front());
+  const double share = 1 / static_cast<double>(draws.size());
+  BenchMeasurement pooled;
+  pooled.clock_mhz = std::numeric_limits<double>::infinity();
+  for (BenchMeasurement& draw : draws) {
+    pooled.clock_mhz = std::min(pooled.clock_mhz, draw.clock_mhz);
+    pooled.times.resize(draw.times.size());
+    for (std::size_t at = 0; at < draw.times.size(); ++at) {
+      const BenchTimes& one = draw.times[at];
+      BenchTimes& all = pooled.times[at];
+      all.name = one.name;
+      all.seconds.insert(all.seconds.end(), one.seconds.begin(), one.seconds.end());
+      all.draw_seconds.push_back(median(one.seconds));
+      if (one.marginal_seconds)
+        all.marginal_seconds = all.marginal_seconds.value_or(0) + share * *one.marginal_seconds;
+      all.outcome.add(one.outcome, share);
+      all.outcome.accepted += share * one.outcome.accepted;
+      all.decisions += one.decisions;
+      all.replayed_otherwise += one.replayed_otherwise;
+    }
+  }
+  return pooled;
+}
+
+double nearest_rank(std::vector<double> values, double share) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::ranges::sort(values);
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+}
+
+std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
+                                               const BenchMeasurement& measured, double realised_alpha) {
+  constexpr double micro = 1e6;
+  const double copy_seconds =
+      std::min(median_of(measured, ceiling::copy), median_of(measured, ceiling::memcpy));
+  const double copy_rate = 2 * static_cast<double>(bench_bytes(task.shape, {}).copied) / copy_seconds;
+  std::vector<VerificationRow> rows;
+  for (const BenchTimes& times : measured.times) {
+    const BenchMethod* const method = find_named(task.methods, times.name);
+    // The times of a method that does something else than it should say nothing.
+    const bool wrong = times.replayed_otherwise > 0 || times.decisions.different > 0;
+    const double seconds = wrong ? NAN : median(times.seconds);
+    VerificationRow& row = rows.emplace_back();
+    static_cast<KernelPoint&>(row) = point;
+    row.realised_alpha = realised_alpha;
+    row.cache = task.flushed ? CacheMode::flushed : CacheMode::hot;
+    row.method = times.name;
+    row.kind = method != nullptr ? MethodKind::implementation : MethodKind::ceiling;
+    row.repetitions = times.seconds.size();
+    row.median_us = micro * seconds;
+    row.p99_us = wrong ? NAN : micro * nearest_rank(times.seconds, 0.99);
+    row.clock_mhz = measured.clock_mhz;
+    if (times.marginal_seconds && !wrong) row.marginal_us = micro * *times.marginal_seconds;
+    if (!times.draw_seconds.empty()) row.draws = static_cast<int>(times.draw_seconds.size());
+    if (!times.draw_seconds.empty() && !wrong) {
+      const auto [fastest, slowest] = std::ranges::minmax_element(times.draw_seconds);
+      row.fastest_draw_us = micro * *fastest;
+      row.slowest_draw_us = micro * *slowest;
+    }
+    row.bytes = bytes_of(task, times, method);
+    row.gb_per_s = row.bytes / seconds / 1e9;
+    row.of_copy = row.bytes / seconds / copy_rate;
+    if (method == nullptr) continue;
+    row.accepted = times.outcome.accepted;
+    row.compared = times.decisions.requests;
+    row.different = times.decisions.different;
+  }
+  return rows;
+}
 
 KernelReport run_kernel_suite(const KernelSuiteOptions& options) { return KernelSuite(options).run(); }
 

@@ -34,7 +34,7 @@ class Points {
   void add(BenchShape shape, Dtype dtype, double alpha) {
     shape.dtype = dtype;
     const KernelPoint point{shape, alpha};
-    if (std::find(all.begin(), all.end(), point) == all.end()) all.push_back(point);
+    if (std::ranges::find(all, point) == all.end()) all.push_back(point);
   }
 
   std::vector<KernelPoint> all;
@@ -49,8 +49,7 @@ void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points)
   const BenchShape centre{32, info_of(workload).centre_gamma, 128256, Dtype::bf16, workload};
   const std::span<const std::int32_t> gamma_axis = info_of(workload).gammas;
   constexpr double centre_alpha = 0.7;
-  const bool has_centre =
-      std::find(sweep.alphas.begin(), sweep.alphas.end(), centre_alpha) != sweep.alphas.end();
+  const bool has_centre = std::ranges::find(sweep.alphas, centre_alpha) != sweep.alphas.end();
   const double alpha = has_centre ? centre_alpha : sweep.alphas.front();
   const Dtype leading = sweep.dtypes.front();
   for (const Dtype dtype : sweep.dtypes) {
@@ -155,10 +154,10 @@ std::vector<std::size_t> parse_names(const std::string& option, const std::strin
   if (with_all) allowed.insert(allowed.begin(), "all");
   std::vector<std::size_t> places;
   for (const std::string& word : with_all&& text == "all" ? known : split(text, ',')) {
-    const auto found = std::find(known.begin(), known.end(), word);
+    const auto found = std::ranges::find(known, word);
     if (found == known.end()) throw UsageError("{} \"{}\"{}", option, word, suggestion(word, allowed));
     const auto place = static_cast<std::size_t>(found - known.begin());
-    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    if (std::ranges::find(places, place) == places.end()) places.push_back(place);
   }
   return places;
 }

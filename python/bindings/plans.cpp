@@ -21,8 +21,7 @@ namespace {
 /// Returns JSON, text and warnings of `speclab plan NAME` with these arguments.
 nb::tuple plan(const std::string& name, const Words& words) {
   const std::vector<PlanWay>& ways = plan_ways();
-  const auto way =
-      std::find_if(ways.begin(), ways.end(), [&](const PlanWay& one) { return one.verb.name == name; });
+  const auto way = std::ranges::find_if(ways, [&](const PlanWay& one) { return one.verb.name == name; });
   if (way == ways.end()) throw std::logic_error("there is no command speclab plan " + name);
   const Values values = parse(way->verb, "speclab plan " + name, words, find_named(verbs(), "plan"));
   Watch watch;

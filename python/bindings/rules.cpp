@@ -1,26 +1,23 @@
 // Binds rules as handles: those of the catalogue, and functions.
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include "analysis/exact/enumeration_program.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/rules/block.hpp"
 #include "core/rules/token.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/catalog/rules/rule_programs.hpp"
+#include "experiments/catalog/rules/rule_entry.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/python_drafting.hpp"
 #include "python/bindings/python_rule.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "sim/any_rule.hpp"
-#include "sim/compiled_rule.hpp"
 
 namespace speclab::python {
 
@@ -77,6 +74,60 @@ void refuse(const PythonFunction& rule, nb::handle returned, const std::string& 
           .c_str());
 }
 
+RuleHandle of_catalogue(const std::string& text) {
+  const Typed<RuleConfig> type = kind_of(rule_family());
+  const auto config = read(type, parse_json(text), "/rule");
+  return {config.name(), [config](std::int32_t gamma, double) { return make_rule(config, gamma); }};
+}
+
+RuleHandle rule_of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
+                            std::int32_t drafts, const std::vector<std::int32_t>& tree) {
+  std::optional<HeldObject> weights;
+  if (plain) weights.emplace(*plain);
+  const HeldObject held(std::move(function));
+  return {name,
+          [name, held, weights, drafts, tree](std::int32_t, double max_branches) {
+            const nb::gil_scoped_acquire gil;
+            const auto rule = std::make_shared<PythonFunction>(name, nb::borrow(held.get()),
+                                                               static_cast<std::uint64_t>(max_branches));
+            if (!tree.empty()) return programs_of(PythonTreeRule(rule, DraftTree(tree)));
+            if (drafts > 1) return programs_of(PythonPathsRule(rule, drafts));
+            if (weights) return programs_of(PythonRuleBesidePlain{rule, *weights});
+            return programs_of(PythonRule{rule});
+          },
+          true};
+}
+
+/// Returns the rule with this drafting. `of_what` begins the ValueError for rules that do not support it.
+template <class Drafting>
+RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
+  RuleHandle made{handle.name, nullptr, handle.in_python};
+  made.make = [inner = handle.make, name = handle.name, of_what, drafting](std::int32_t gamma,
+                                                                           double max_branches) {
+    const AnyRule rule = inner(gamma, max_branches).sampled;
+    const Drafting fresh = drafting.fresh(max_branches);
+    const auto asked = [&fresh](const auto& typed) { return programs_of(RuleAndDrafting(typed, fresh)); };
+    if (const auto* python = rule.get_if<PythonRule>()) return asked(*python);
+    if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
+    if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
+    throw UsageError(fmt::format(
+        "{}: works with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
+        name));
+  };
+  return made;
+}
+
+RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
+  return with_drafting(handle, "policy", PythonPolicy(HeldObject(std::move(function))));
+}
+
+RuleHandle with_drafter(const RuleHandle& handle, const std::string& name, nb::object function) {
+  RuleHandle made = with_drafting(handle, "draft", PythonDrafter(name, HeldObject(std::move(function))));
+  // The number of its draws is not known beforehand.
+  made.in_python = made.own_drafter = true;
+  return made;
+}
+
 }  // namespace
 
 std::pair<std::int32_t, Token> node_of(const PythonFunction& rule, nb::handle returned,
@@ -111,76 +162,6 @@ Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<cons
     refuse(rule, returned, wanted);
   return {static_cast<Token>(token), accepted == 1};
 }
-
-namespace {
-
-RuleHandle of_catalogue(const std::string& text) {
-  const Typed<RuleConfig> type = kind_of(rule_family());
-  const auto config = read(type, parse_json(text), "/rule");
-  return {config.name(), [config](std::int32_t gamma, double) { return make_rule(config, gamma); }};
-}
-
-RuleHandle rule_of_function(const std::string& name, nb::object function, std::optional<nb::object> plain,
-                            std::int32_t drafts, const std::vector<std::int32_t>& tree) {
-  std::optional<HeldObject> weights;
-  if (plain) weights.emplace(*plain);
-  const HeldObject held(std::move(function));
-  return {name,
-          [name, held, weights, drafts, tree](std::int32_t, double max_branches) {
-            const nb::gil_scoped_acquire gil;
-            const auto rule = std::make_shared<PythonFunction>(name, nb::borrow(held.get()),
-                                                               static_cast<std::uint64_t>(max_branches));
-            if (!tree.empty()) {
-              const PythonTreeRule made(rule, DraftTree(tree));
-              return RulePrograms{AnyRule(made), EnumerableRule(made)};
-            }
-            if (drafts > 1) {
-              const PythonPathsRule made(rule, drafts);
-              return RulePrograms{AnyRule(made), EnumerableRule(made)};
-            }
-            if (weights) {
-              const PythonRuleBesidePlain made{rule, *weights};
-              return RulePrograms{AnyRule(made), EnumerableRule(made)};
-            }
-            return RulePrograms{AnyRule(PythonRule{rule}), EnumerableRule(PythonRule{rule})};
-          },
-          true};
-}
-
-/// Returns the rule with this drafting. `of_what` begins the ValueError for rules that do not support it.
-template <class Drafting>
-RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
-  RuleHandle made{handle.name, nullptr, handle.in_python};
-  made.make = [inner = handle.make, name = handle.name, of_what, drafting](std::int32_t gamma,
-                                                                           double max_branches) {
-    const AnyRule rule = inner(gamma, max_branches).sampled;
-    const Drafting fresh = drafting.fresh(max_branches);
-    const auto asked = [&fresh](const auto& typed) {
-      const RuleAndDrafting made_rule(typed, fresh);
-      return RulePrograms{AnyRule(made_rule), EnumerableRule(made_rule)};
-    };
-    if (const auto* python = rule.get_if<PythonRule>()) return asked(*python);
-    if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
-    if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
-    throw UsageError(fmt::format(
-        "{}: works with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
-        name));
-  };
-  return made;
-}
-
-RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
-  return with_drafting(handle, "policy", PythonPolicy(HeldObject(std::move(function))));
-}
-
-RuleHandle with_drafter(const RuleHandle& handle, const std::string& name, nb::object function) {
-  RuleHandle made = with_drafting(handle, "draft", PythonDrafter(name, HeldObject(std::move(function))));
-  // The number of its draws is not known beforehand.
-  made.in_python = made.own_drafter = true;
-  return made;
-}
-
-}  // namespace
 
 void bind_rules(nb::module_& module) {
   nb::class_<PythonDraw>(module, "Draw")

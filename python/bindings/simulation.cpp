@@ -41,12 +41,7 @@ nb::dict python_counts(const Tally& total) {
 
 SimulationSize size_of(std::uint64_t seed, std::uint32_t trials, std::uint32_t length,
                        std::vector<Token> prompt) {
-  SimulationSize size;
-  size.seed = seed;
-  size.trials = trials;
-  size.length = length;
-  size.prompts = {std::move(prompt)};
-  return size;
+  return {.seed = seed, .trials = trials, .length = length, .prompts = {std::move(prompt)}};
 }
 
 std::optional<ThreadLimit> limited(int threads) {

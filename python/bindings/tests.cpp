@@ -34,10 +34,8 @@ nb::tuple check_samples(const Samples& samples, const nb::dict& law, std::int32_
     for (const nb::handle token : nb::borrow<nb::tuple>(tokens)) sequence.push_back(nb::cast<Token>(token));
     distribution[std::move(sequence)] = nb::cast<double>(nb::float_(probability));
   }
-  CheckSection settings;
-  settings.tokens = static_cast<std::int32_t>(samples.shape(1));
-  settings.level = level;
-  settings.power = power;
+  CheckSection settings{
+      .tokens = static_cast<std::int32_t>(samples.shape(1)), .level = level, .power = power};
   Watch watch;
   const auto [text, words] = watch.run([&] {
     const EqualityResult result =

@@ -80,6 +80,33 @@ auto by_option(const Work& work) {
   }
 }
 
+/// Limits the pair to the drafts at which its times were measured, and says at which batches. Throws
+/// UsageError if a question is about others.
+void limit_to_measured(const po::variables_map& values, const Operation& at, PlannedPair& pair) {
+  const KnownCosts known = known_costs(pair.costs);
+  if (!known.measured()) return;
+  if (known.max_batch < known.min_batch)
+    throw UsageError(
+        "--draft-times: target and draft are measured at no common batch; give times of both at one");
+  const std::string batches = known.min_batch == known.max_batch
+                                  ? fmt::format("at batch {:g} only", known.max_batch)
+                                  : fmt::format("at batches {:g} to {:g}", known.min_batch, known.max_batch);
+  const auto refuse = [&](const char* option, double batch) {
+    throw UsageError("--{} {:g}: times are measured {}; measure them at {:g}, too, or give another {}",
+                     option, batch, batches, batch, option);
+  };
+  if (at.batch < known.min_batch || at.batch > known.max_batch) refuse("batch", at.batch);
+  if (values.count("max-batch") > 0 && !values["max-batch"].defaulted() &&
+      values["max-batch"].as<double>() > known.max_batch)
+    refuse("max-batch", values["max-batch"].as<double>());
+  if (known.max_gamma < 1)
+    throw UsageError(
+        "--target-times: runs over one token alone are measured, but a round verifies gamma + 1; measure runs over 2 "
+        "tokens and more");
+  pair.max_drafted = static_cast<int>(std::min<double>(pair.max_drafted.value_or(1000), known.max_gamma));
+  pair.cost_from += ", " + batches;
+}
+
 }  // namespace
 
 void add_cost_options(po::options_description& options) {
@@ -124,37 +151,6 @@ void refuse_unread(const po::variables_map& values, const CostPair& costs) {
   if (known_costs(costs).measured())
     refuse_given(values, {"context"}, "measured times are those of the contexts at which they were measured");
 }
-
-namespace {
-
-/// Limits the pair to the drafts at which its times were measured, and says at which batches. Throws
-/// UsageError if a question is about others.
-void limit_to_measured(const po::variables_map& values, const Operation& at, PlannedPair& pair) {
-  const KnownCosts known = known_costs(pair.costs);
-  if (!known.measured()) return;
-  if (known.max_batch < known.min_batch)
-    throw UsageError(
-        "--draft-times: target and draft are measured at no common batch; give times of both at one");
-  const std::string batches = known.min_batch == known.max_batch
-                                  ? fmt::format("at batch {:g} only", known.max_batch)
-                                  : fmt::format("at batches {:g} to {:g}", known.min_batch, known.max_batch);
-  const auto refuse = [&](const char* option, double batch) {
-    throw UsageError("--{} {:g}: times are measured {}; measure them at {:g}, too, or give another {}",
-                     option, batch, batches, batch, option);
-  };
-  if (at.batch < known.min_batch || at.batch > known.max_batch) refuse("batch", at.batch);
-  if (values.count("max-batch") > 0 && !values["max-batch"].defaulted() &&
-      values["max-batch"].as<double>() > known.max_batch)
-    refuse("max-batch", values["max-batch"].as<double>());
-  if (known.max_gamma < 1)
-    throw UsageError(
-        "--target-times: runs over one token alone are measured, but a round verifies gamma + 1; measure runs over 2 "
-        "tokens and more");
-  pair.max_drafted = static_cast<int>(std::min<double>(pair.max_drafted.value_or(1000), known.max_gamma));
-  pair.cost_from += ", " + batches;
-}
-
-}  // namespace
 
 double checked_number(const po::variables_map& values, const char* name, double least, double most) {
   const auto value = values[name].as<double>();

@@ -51,8 +51,7 @@ struct LogComparison {
   std::vector<ComparedNumber> positions;  ///< accepted given those before; p after Holm's adjustment
   std::vector<std::string> warnings;      ///< sentences
 };
-template <>
-const Typed<LogComparison>& described();
+SPECLAB_IS_DESCRIBED(LogComparison);
 
 /// Reads both files as `plan log` or `plan recording` do. Independent parts are, as the files allow: requests
 /// (JSON objects, or rounds with the name of a request), sequences of a recording, log lines, 50 pieces of

@@ -1,6 +1,4 @@
 // Reads logs from files, which may be compressed, and from the standard input.
-#include <fmt/format.h>
-
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/gzip.hpp"

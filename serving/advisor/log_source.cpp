@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "experiments/recording/json_document.hpp"
 

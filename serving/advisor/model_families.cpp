@@ -28,19 +28,6 @@ ModelFamily family_in(const Json& entry) {
   return family;
 }
 
-}  // namespace
-
-const std::vector<ModelFamily>& model_families() {
-  static const std::vector<ModelFamily> all = [] {
-    std::vector<ModelFamily> families;
-    for (const Json& entry : Json::parse(model_families_json)) families.push_back(family_in(entry));
-    return families;
-  }();
-  return all;
-}
-
-namespace {
-
 /// Returns a name as model types and architectures have it in common: "deepseekv4" for
 /// "DeepseekV4ForCausalLM".
 std::string bare_name(std::string name) {
@@ -51,6 +38,15 @@ std::string bare_name(std::string name) {
 }
 
 }  // namespace
+
+const std::vector<ModelFamily>& model_families() {
+  static const std::vector<ModelFamily> all = [] {
+    std::vector<ModelFamily> families;
+    for (const Json& entry : Json::parse(model_families_json)) families.push_back(family_in(entry));
+    return families;
+  }();
+  return all;
+}
 
 const ModelFamily* family_of(const ModelKeys& outer, const ModelKeys& keys) {
   const std::string type = keys.text("model_type");

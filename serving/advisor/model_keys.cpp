@@ -29,6 +29,19 @@ bool says_nothing(const Json& value) {
          (value.is_structured() && value.empty());
 }
 
+/// Returns the entries of a list of numbers or texts, which `fits` checks one by one.
+template <class T>
+std::vector<T> entries_of(const ModelKeys& keys, const char* key, int layers, const char* expected,
+                          bool (*fits)(const Json&)) {
+  if (!keys.has(key)) return {};
+  const Json& list = keys.object[key];
+  if (!list.is_array() || !std::ranges::all_of(list, fits))
+    keys.refuse(key, fmt::format("{}; expected a list of {}", list.dump().substr(0, 60), expected));
+  if (layers > 0 && !list.empty() && static_cast<int>(list.size()) != layers)
+    keys.refuse(key, fmt::format("{} entries for {} layers", list.size(), layers));
+  return list.get<std::vector<T>>();
+}
+
 }  // namespace
 
 bool ModelKeys::has(const char* key) const {
@@ -67,23 +80,6 @@ int ModelKeys::required(std::initializer_list<const char*> keys) const {
 bool ModelKeys::flag(const char* key, bool otherwise) const {
   return has(key) && object[key].is_boolean() ? object[key].get<bool>() : otherwise;
 }
-
-namespace {
-
-/// Returns the entries of a list of numbers or texts, which `fits` checks one by one.
-template <class T>
-std::vector<T> entries_of(const ModelKeys& keys, const char* key, int layers, const char* expected,
-                          bool (*fits)(const Json&)) {
-  if (!keys.has(key)) return {};
-  const Json& list = keys.object[key];
-  if (!list.is_array() || !std::ranges::all_of(list, fits))
-    keys.refuse(key, fmt::format("{}; expected a list of {}", list.dump().substr(0, 60), expected));
-  if (layers > 0 && !list.empty() && static_cast<int>(list.size()) != layers)
-    keys.refuse(key, fmt::format("{} entries for {} layers", list.size(), layers));
-  return list.get<std::vector<T>>();
-}
-
-}  // namespace
 
 std::vector<int> ModelKeys::numbers(const char* key, int layers) const {
   return entries_of<int>(*this, key, layers, "integers",

@@ -4,20 +4,11 @@
 
 namespace speclab {
 
-template <>
-const Typed<AcceptanceModel>& described() {
-  static const auto type = choice<AcceptanceModel>({{"i.i.d.", AcceptanceModel::iid},
-                                                    {"positions", AcceptanceModel::positions},
-                                                    {"replay", AcceptanceModel::replay}});
-  return type;
-}
+SPECLAB_CHOICE(AcceptanceModel, {"i.i.d.", AcceptanceModel::iid}, {"positions", AcceptanceModel::positions},
+               {"replay", AcceptanceModel::replay});
 
-template <>
-const Typed<LogTest>& described() {
-  static const auto type = result_object<LogTest>(
-      "log test", {{"chi_squared", &LogTest::statistic}, SPECLAB_FIELDS(LogTest, degrees, p)});
-  return type;
-}
+SPECLAB_OBJECT(LogTest, "log test", {"chi_squared", &LogTest::statistic},
+               SPECLAB_FIELDS(LogTest, degrees, p));
 
 SPECLAB_RESULT(PlannedAlpha, "alpha", value, from, confidence, note);
 SPECLAB_RESULT(PlannedCosts, "costs", c, from, batch, context, drafted_in_one_run);

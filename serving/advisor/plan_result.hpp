@@ -139,11 +139,8 @@ struct DrafterPlan : MemoryFit {
   SpeedupCurve curve = {};               ///< from which gamma was chosen; not written
 };
 
-template <>
-const Typed<SpeedupRange>& described();
-template <>
-const Typed<AcceptanceMetrics>& described();
-template <>
-const Typed<DrafterPlan>& described();
+SPECLAB_IS_DESCRIBED(SpeedupRange);
+SPECLAB_IS_DESCRIBED(AcceptanceMetrics);
+SPECLAB_IS_DESCRIBED(DrafterPlan);
 
 }  // namespace speclab

@@ -96,8 +96,7 @@ struct RecordingPlan : MemoryFit {
   std::vector<std::string> warnings;                        ///< sentences; also on standard error
   std::vector<ServerSetting> settings;
 };
-template <>
-const Typed<RecordingPlan>& described();
+SPECLAB_IS_DESCRIBED(RecordingPlan);
 
 /// A rule for which a recording determines rounds, or at least an acceptance rate.
 struct RecordingRule {

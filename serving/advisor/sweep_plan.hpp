@@ -68,8 +68,7 @@ struct SweepPlan {
   std::vector<SweepOther> others = {};
   std::vector<std::string> warnings = {};
 };
-template <>
-const Typed<SweepPlan>& described();
+SPECLAB_IS_DESCRIBED(SweepPlan);
 
 /// Reads the table (sweep_table.hpp) and judges its sweeps. Throws UsageError as the reader does.
 SweepPlan plan_sweep(const SweepQuestion& question);

@@ -72,7 +72,7 @@ bool is_rule(const std::string& line) {
 
 bool is_absent(const std::string& cell) {
   static const std::vector<std::string> words{"", "-", "–", "—", "nan", "n/a", "N/A", "none"};
-  return std::find(words.begin(), words.end(), cell) != words.end();
+  return std::ranges::find(words, cell) != words.end();
 }
 
 /// Returns the number at the start of a cell, which a unit or an error may follow: "162.1 tok/s", "81.5%"
@@ -124,7 +124,7 @@ class SweepTable {
   SweepTable(const TextLine& header, const SweepQuestion& question) : question_(question) {
     names_ = cells_of(header.text);
     for (const auto& [field, column] : question.fields) {
-      if (std::find(parts.begin(), parts.end(), field) == parts.end())
+      if (std::ranges::find(parts, field) == parts.end())
         throw UsageError("--fields: unknown \"{}\"; expected k, rate or tpot, acceptance or length", field);
       if (field == "rate" && names_time(column))
         throw UsageError(
@@ -147,7 +147,7 @@ class SweepTable {
                                  : "acceptance or accepted length");
     }
     if (question.by.empty()) return;
-    const auto at = std::find(names_.begin(), names_.end(), question.by);
+    const auto at = std::ranges::find(names_, question.by);
     if (at == names_.end())
       throw UsageError("--by {}: {} has no such column: {}", question.by, question.file,
                        brief(fmt::format("{}", fmt::join(names_, ", "))));
@@ -159,8 +159,7 @@ class SweepTable {
     std::string words;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const auto is = [i](const std::optional<std::size_t>& column) { return column == i; };
-      if (!is(by_) && std::none_of(columns_.begin(), columns_.end(), is))
-        words += (words.empty() ? "" : ", ") + names_[i];
+      if (!is(by_) && std::ranges::none_of(columns_, is)) words += (words.empty() ? "" : ", ") + names_[i];
     }
     return words;
   }
@@ -193,10 +192,10 @@ class SweepTable {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const auto& usual = usual_names.at(part);
-      const bool fits = given != question_.fields.end()
-                            ? names_[i] == given->second
-                            : names_[i] != question_.by &&
-                                  std::find(usual.begin(), usual.end(), plain_name(names_[i])) != usual.end();
+      const bool fits =
+          given != question_.fields.end()
+              ? names_[i] == given->second
+              : names_[i] != question_.by && std::ranges::find(usual, plain_name(names_[i])) != usual.end();
       if (!fits) continue;
       if (found)
         refuse_line(header, "\"{}\" and \"{}\" are both columns of {}; name one: --fields {}=...",
@@ -250,7 +249,7 @@ SweepRows read_sweep_table(const SweepQuestion& asked) {
   SweepRows found{{}, table.has_length()};
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const SweepRow row = table.row(lines[i]);
-    const bool again = std::any_of(found.rows.begin(), found.rows.end(), [&](const SweepRow& before) {
+    const bool again = std::ranges::any_of(found.rows, [&](const SweepRow& before) {
       return before.sweep == row.sweep && before.point.k == row.point.k;
     });
     if (again && question.by.empty() && !table.unread().empty()) {

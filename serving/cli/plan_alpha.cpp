@@ -49,10 +49,7 @@ up to the first that it rejects. vLLM, llama.cpp and TensorRT-LLM print accepted
   verb.add_value("alpha-se", number_or(0), "standard error of the rate");
   add_rate_option(verb);
   add_choice_options(verb);
-  verb.section("Costs");
-  add_cost_options(verb.options);
-  add_server_options(verb);
-  add_answer_options(verb);
+  add_costs_and_answer(verb);
   return {verb, answer_alpha};
 }
 

@@ -25,9 +25,6 @@ namespace speclab {
 
 namespace {
 
-/// Returns defaults of plan load that replace those of the section.
-Json base_section() { return {{"length_variation", 1}, {"requests", 1000}}; }
-
 std::vector<double> rates_of(const Values& values) {
   if (!values.has("rate")) return {};
   const std::string& text = values.text("rate");
@@ -107,7 +104,8 @@ Config config_of(const Values& values, const std::optional<AcceptanceFile>& log,
       throw ConfigError(fmt::format("/serving/{}", other), "a trace has its own: leave it out");
   }
   Json& whole = document["serving"];
-  const Json base = base_section();
+  // Defaults of plan load replace those of the section.
+  const Json base{{"length_variation", 1}, {"requests", 1000}};
   for (const auto& [key, value] : base.items()) {
     if (!whole.contains(key) && !(trace && key == "length_variation")) whole[key] = value;
   }

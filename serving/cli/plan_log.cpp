@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "experiments/base/command/options.hpp"
 #include "experiments/recording/named_records.hpp"
 #include "serving/advisor/acceptance_file.hpp"
@@ -62,10 +60,7 @@ all positions. FILE may be compressed by gzip; - is the standard input.)",
   add_log_options(verb);
   verb.section("Question");
   add_choice_options(verb);
-  verb.section("Costs");
-  add_cost_options(verb.options);
-  add_server_options(verb);
-  add_answer_options(verb);
+  add_costs_and_answer(verb);
   return {verb, answer_log};
 }
 

@@ -24,36 +24,6 @@ std::optional<double> drafted_option(const Values& values) {
                                   : std::nullopt;
 }
 
-}  // namespace
-
-void add_rate_option(Verb& verb) {
-  verb.add<double>("of-drafted",
-                   "the given rate is accepted / drafted tokens, at this many drafted tokens per round");
-}
-
-void add_batch_option(Verb& verb) { verb.add_value("batch", number_or(1), "sequences decoded together"); }
-
-void add_max_gamma_option(Verb& verb, int otherwise) {
-  verb.add_value("max-gamma", number_or(otherwise), "largest gamma considered");
-}
-
-void add_server_options(Verb& verb) {
-  add_batch_option(verb);
-  verb.add_value("context", number_or(1024), "tokens of context before the new ones");
-  verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");
-  add_method_option(verb.options);
-  add_setting_options(verb);
-}
-
-void add_setting_options(Verb& verb) {
-  verb.section("Settings of servers");
-  verb.add<std::string>("server NAME", "one server's settings, with older forms and a check");
-  verb.add<std::string>("model-name NAME", "the target's name in settings");
-  verb.add("benchmark-settings", "add settings that simulate the planned acceptance");
-}
-
-namespace {
-
 std::string letters_of(const std::string& name) {
   std::string letters;
   for (const unsigned char letter : name) {
@@ -70,6 +40,35 @@ void require_server(const Values& values, const std::set<std::string>& known) {
 }
 
 }  // namespace
+
+void add_rate_option(Verb& verb) {
+  verb.add<double>("of-drafted",
+                   "the given rate is accepted / drafted tokens, at this many drafted tokens per round");
+}
+
+void add_batch_option(Verb& verb) { verb.add_value("batch", number_or(1), "sequences decoded together"); }
+
+void add_max_gamma_option(Verb& verb, int otherwise) {
+  verb.add_value("max-gamma", number_or(otherwise), "largest gamma considered");
+}
+
+void add_costs_and_answer(Verb& verb) {
+  verb.section("Costs");
+  add_cost_options(verb.options);
+  add_batch_option(verb);
+  verb.add_value("context", number_or(1024), "tokens of context before the new ones");
+  verb.add_value("memory-share", number_or(0.9), "usable share of the device's memory");
+  add_method_option(verb.options);
+  add_setting_options(verb);
+  add_answer_options(verb);
+}
+
+void add_setting_options(Verb& verb) {
+  verb.section("Settings of servers");
+  verb.add<std::string>("server NAME", "one server's settings, with older forms and a check");
+  verb.add<std::string>("model-name NAME", "the target's name in settings");
+  verb.add("benchmark-settings", "add settings that simulate the planned acceptance");
+}
 
 void check_server(const Values& values) {
   if (values.count("server") == 0) return;

@@ -16,14 +16,15 @@ namespace speclab {
 void add_batch_option(Verb& verb);
 /// Adds --max-gamma.
 void add_max_gamma_option(Verb& verb, int otherwise);
-/// Adds options for load and device (--batch, --context, --memory-share, --method) and for settings.
-void add_server_options(Verb& verb);
 /// Adds options for the gammas and batches to try: --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
 /// Adds options for the printed settings of servers: --server, --model-name, --benchmark-settings.
 void add_setting_options(Verb& verb);
 /// Adds --confidence where an answer has intervals, --json and --out, in a section of their own.
 void add_answer_options(Verb& verb, bool intervals = true);
+/// Adds the last sections of a plan for one drafter: costs with load and device (--batch, --context,
+/// --memory-share, --method), settings, and the answer's options.
+void add_costs_and_answer(Verb& verb);
 
 /// Adds --model, --fields and --drafted, which describe a log.
 void add_log_options(Verb& verb);

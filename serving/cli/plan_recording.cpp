@@ -56,10 +56,7 @@ gamma on this text follows exactly.)",
   verb.add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
   add_max_gamma_option(verb, PlanSettings().max_gamma);
   add_thread_option(verb);
-  verb.section("Costs");
-  add_cost_options(verb.options);
-  add_server_options(verb);
-  add_answer_options(verb);
+  add_costs_and_answer(verb);
   return {verb, answer_recording};
 }
 

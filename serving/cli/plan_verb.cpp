@@ -17,10 +17,7 @@ int run_plan(const PlanWay& way, const Values& values) {
   const std::filesystem::path folder = page_folder(values);
   check_server(values);
   auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
-  if (!answer) {
-    fmt::print(stderr, "interrupted: nothing was planned\n");
-    return exit_interrupted;
-  }
+  if (!answer) return interrupted_exit("nothing was planned");
   for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
   answer->command = values.command;
   write_finding(folder, *answer);

@@ -35,9 +35,7 @@ TextStep text_step(const TextLaw& law, std::uint64_t seed, std::uint32_t request
 
 const RecordedRounds::Round& round_at(const RecordedRounds& law, double u) {
   const auto& rounds = *law.rounds;
-  const auto found = std::lower_bound(
-      rounds.begin(), rounds.end(), u,
-      [](const RecordedRounds::Round& round, double wanted) { return round.weight < wanted; });
+  const auto found = std::ranges::lower_bound(rounds, u, {}, &RecordedRounds::Round::weight);
   return found == rounds.end() ? rounds.back() : *found;
 }
 

@@ -1,6 +1,4 @@
 // The acceptance laws of the section "serving".
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -164,21 +162,19 @@ AcceptanceKind recorded_rounds_law() {
 }  // namespace
 
 Family<AcceptanceKind>& acceptance_family() {
-  static Family<AcceptanceKind> family(
-      "law of acceptance", "Laws of acceptance", nullptr, [](Family<AcceptanceKind>& all) {
-        all.add(rate_law());
-        all.add(positions_law());
-        all.add(classes_law());
-        all.add(mean_law("constant_rate", "Every token has the same rate, which gives the mean.",
-                         constant_rate_law));
-        all.add(mean_law("least_variance",
-                         "Every round accepts one of the two whole numbers around the mean.",
-                         [](double mean, std::uint32_t) { return least_variance_law(mean); }));
-        all.add(mean_law("all_or_none", "Every round accepts all gamma tokens or none; the mean is given.",
-                         all_or_none_law));
-        all.add(text_law());
-        all.add(recorded_rounds_law());
-      });
+  static Family<AcceptanceKind> family("law of acceptance", "Laws of acceptance", nullptr, [] {
+    return std::vector{
+        rate_law(),
+        positions_law(),
+        classes_law(),
+        mean_law("constant_rate", "Every token has the same rate, which gives the mean.", constant_rate_law),
+        mean_law("least_variance", "Every round accepts one of the two whole numbers around the mean.",
+                 [](double mean, std::uint32_t) { return least_variance_law(mean); }),
+        mean_law("all_or_none", "Every round accepts all gamma tokens or none; the mean is given.",
+                 all_or_none_law),
+        text_law(),
+        recorded_rounds_law()};
+  });
   return family;
 }
 

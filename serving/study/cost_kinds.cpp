@@ -99,12 +99,11 @@ StepCostKind pair_steps(const char* name, const char* sentence, CostForm form) {
 }  // namespace
 
 Family<StepCostKind>& step_cost_family() {
-  static Family<StepCostKind> family(
-      "cost of a step", "Costs of a step", nullptr, [](Family<StepCostKind>& all) {
-        all.add(linear_steps());
-        all.add(pair_steps("models", "Two models on a device, by the roofline.", CostForm::models));
-        all.add(pair_steps("times", "Measured times of both models.", CostForm::times));
-      });
+  static Family<StepCostKind> family("cost of a step", "Costs of a step", nullptr, [] {
+    return std::vector{linear_steps(),
+                       pair_steps("models", "Two models on a device, by the roofline.", CostForm::models),
+                       pair_steps("times", "Measured times of both models.", CostForm::times)};
+  });
   return family;
 }
 

@@ -125,8 +125,7 @@ struct LoadPlan : MemoryFit {
   std::vector<std::string> warnings;
 };
 
-template <>
-const Typed<LoadPlan>& described();
+SPECLAB_IS_DESCRIBED(LoadPlan);
 
 /// Simulates every policy at every rate, in parallel. Progress counts requests. Returns nothing if `control`
 /// ended it.

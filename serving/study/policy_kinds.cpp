@@ -102,22 +102,22 @@ StepPolicyKind adaptive_verification() {
 }  // namespace
 
 Family<StepPolicyKind>& step_policy_family() {
-  static Family<StepPolicyKind> family(
-      "policy of a server", "Policies of servers", nullptr, [](Family<StepPolicyKind>& all) {
-        all.add(plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
-                           [](const Asked& asked) { return FixedGamma{asked.gamma}; }));
-        all.add(gamma_table());
-        all.add(sglang_slots());
-        all.add(plain_kind(
+  static Family<StepPolicyKind> family("policy of a server", "Policies of servers", nullptr, [] {
+    return std::vector{
+        plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
+                   [](const Asked& asked) { return FixedGamma{asked.gamma}; }),
+        gamma_table(),
+        sglang_slots(),
+        plain_kind(
             "goodput",
             "Drafts up to \"gamma\" tokens and maximises the expected tokens per millisecond, with alpha as observed.",
-            [](const Asked& asked) { return GoodputGamma{.most = asked.gamma, .time = asked.time}; }));
-        all.add(adaptive_verification());
-        all.add(plain_kind("clairvoyant", "Drafts as many tokens as will be accepted, which no engine knows.",
-                           [](const Asked& asked) {
-                             return Clairvoyant{asked.gamma, asked.time};
-                           }));
-      });
+            [](const Asked& asked) { return GoodputGamma{.most = asked.gamma, .time = asked.time}; }),
+        adaptive_verification(),
+        plain_kind("clairvoyant", "Drafts as many tokens as will be accepted, which no engine knows.",
+                   [](const Asked& asked) {
+                     return Clairvoyant{asked.gamma, asked.time};
+                   })};
+  });
   return family;
 }
 

@@ -119,12 +119,6 @@ Table measured_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Returns the number that a cell sets at a path.
-std::optional<double> set_number(const CellResult& cell, const std::string& path) {
-  const Json* value = set_value(cell, path);
-  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
-}
-
 /// Returns the swept path with the most distinct numbers; empty if none has two.
 std::optional<std::string> axis_of(const Result& result) {
   std::optional<std::string> axis;
@@ -186,9 +180,7 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
 
 /// Draws one number for each case, side by side.
 Figure over_cases(const Result& result, const std::string& number_name) {
-  Figure figure;
-  figure.title = number_name + " by case";
-  figure.y_label = number_name;
+  Figure figure{.title = number_name + " by case", .y_label = number_name};
   Series points{.name = "simulated", .style = SeriesStyle::points};
   for (const auto& [index, cell, own] : served_cells(result)) {
     const ServingNumber* number = find_named(own.numbers, number_name);
@@ -202,9 +194,7 @@ Figure over_cases(const Result& result, const std::string& number_name) {
 
 /// Draws simulated divided by measured for every measured number.
 Figure over_measured(const Result& result) {
-  Figure figure;
-  figure.title = "Simulated over measured";
-  figure.y_label = "simulated / measured";
+  Figure figure{.title = "Simulated over measured", .y_label = "simulated / measured"};
   for (const auto& [index, cell, own] : served_cells(result)) {
     const double at = figure.add_category(cell.label);
     for (const ServingNumber& number : own.numbers) {

@@ -1,6 +1,4 @@
 // Makes a server from the section "serving": its requests, engine, acceptance, policy and costs.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <memory>
 

@@ -81,10 +81,8 @@ struct ServingResult {
   std::vector<ServingNumber> numbers{};
 };
 
-template <>
-const Typed<ServingNumber>& described();
-template <>
-const Typed<ServingResult>& described();
+SPECLAB_IS_DESCRIBED(ServingNumber);
+SPECLAB_IS_DESCRIBED(ServingResult);
 
 /// Returns whether the measured requests are too few. They are if no time passes while they arrive. With open
 /// arrivals they are also if fewer tokens are emitted in that time than they ask for: the requests before

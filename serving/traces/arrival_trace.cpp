@@ -139,9 +139,8 @@ std::vector<std::string> stems_of(const std::vector<std::string>& names) {
 /// answers of OpenAI's interface (created), Alibaba (chat_id) and Mooncake (hash_ids, but no chat_id).
 std::optional<TimeUnit> published_unit(const std::vector<std::string>& stems) {
   const auto has = [&](std::initializer_list<std::string_view> all) {
-    return std::all_of(all.begin(), all.end(), [&](std::string_view one) {
-      return std::find(stems.begin(), stems.end(), one) != stems.end();
-    });
+    return std::ranges::all_of(
+        all, [&](std::string_view one) { return std::ranges::find(stems, one) != stems.end(); });
   };
   if (has({"timestamp", "requesttokens"}) || has({"arrivaltimestamp", "tokensize"}) ||
       has({"arrivedat", "numprefilltokens"}) || has({"starttimes", "inputlens"}) ||
@@ -157,7 +156,7 @@ TraceColumns columns_of(const std::vector<std::string>& names, const std::string
     const auto& known = known_stems.at(part);
     std::optional<std::size_t> at;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (std::find(known.begin(), known.end(), stems[i]) == known.end()) continue;
+      if (std::ranges::find(known, stems[i]) == known.end()) continue;
       if (at)
         throw UsageError("{}: \"{}\" and \"{}\" both name {}; leave one out", where,
                          printable(names[*at], 80), printable(names[i], 80), meanings.at(part));
@@ -175,7 +174,7 @@ TraceColumns columns_of(const std::vector<std::string>& names, const std::string
   found.unit = column_name(names[found.at[0]]).unit;
   found.unit_named = found.unit.has_value();
   if (!found.unit) found.unit = published_unit(stems);
-  if (const auto at = std::find(stems.begin(), stems.end(), "batchsize"); at != stems.end())
+  if (const auto at = std::ranges::find(stems, "batchsize"); at != stems.end())
     found.batch = static_cast<std::size_t>(at - stems.begin());
   return found;
 }
@@ -228,8 +227,7 @@ class TraceReader {
   /// Returns the requests in the order of arrival, from time 0.
   Trace finished(const std::string& file) {
     if (trace_.size() < 2) throw UsageError("{}: {} requests; expected two or more", file, trace_.size());
-    std::stable_sort(trace_.begin(), trace_.end(),
-                     [](const Request& a, const Request& b) { return a.arrival_ms < b.arrival_ms; });
+    std::ranges::stable_sort(trace_, {}, &Request::arrival_ms);
     const double begin = trace_.front().arrival_ms;
     if (!*dated_) check_clock(file, begin, trace_.back().arrival_ms);
     for (Request& request : trace_) request.arrival_ms -= begin;
@@ -314,8 +312,8 @@ Trace read_csv_trace(const std::string& text, const std::string& file, std::opti
   const std::vector<TextLine> lines = lines_of(text, file);
   std::vector<std::string> names;
   if (!lines.empty()) names = split(lines.front().text, ',');
-  const bool headed = std::none_of(names.begin(), names.end(),
-                                   [](const std::string& name) { return number_in(name).has_value(); });
+  const bool headed =
+      std::ranges::none_of(names, [](const std::string& name) { return number_in(name).has_value(); });
   TraceReader reader(headed && !lines.empty() ? columns_of(names, lines.front().where)
                                               : TraceColumns{.unit = unit.value_or(TimeUnit::s)},
                      unit, file);

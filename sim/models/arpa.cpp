@@ -200,8 +200,7 @@ class Reader {
       }
       return key;
     });
-    std::stable_sort(ngrams.begin(), ngrams.end(),
-                     [](const auto& a, const auto& b) { return a.ngram.key < b.ngram.key; });
+    std::ranges::stable_sort(ngrams, [](const auto& a, const auto& b) { return a.ngram.key < b.ngram.key; });
     std::vector<ListedNgram>& level = list_.levels.emplace_back();
     level.reserve(ngrams.size());
     for (const NumberedNgram& numbered : ngrams) {
@@ -233,7 +232,7 @@ class Reader {
       if (words_[kept + i] != sentence_marks[i] || mark.probability != 0 || mark.backoff != 1) return;
     }
     const auto used = [&](const std::vector<ListedNgram>& level, int length) {
-      return std::any_of(level.begin(), level.end(), [&](const ListedNgram& ngram) {
+      return std::ranges::any_of(level, [&](const ListedNgram& ngram) {
         const auto tokens = packing_.unpack(ngram.key, length);
         return std::any_of(tokens.begin(), tokens.begin() + length,
                            [&](Token token) { return static_cast<std::size_t>(token) >= kept; });

@@ -1,6 +1,5 @@
 #include "experiments/base/command/out_folder.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -72,12 +72,13 @@ template <class Entry>
 class Family : public FamilyBase {
  public:
   /// `noun`: "model"; `plural`: "Models"; `common`: the keys that all kinds share, an ObjectType or null.
-  /// `fill` adds the kinds at first use, because a kind's description may refer to its own family (a model
-  /// with a "base").
+  /// `kinds` makes the first kinds at first use, because a kind's description may refer to its own family (a
+  /// model with a "base").
   Family(std::string noun, std::string plural, TypePtr common = nullptr,
-         std::function<void(Family&)> fill = nullptr)
-      : FamilyBase(std::move(noun), std::move(plural), std::move(common), [this, fill] {
-          if (fill) fill(*this);
+         std::function<std::vector<Entry>()> kinds = nullptr)
+      : FamilyBase(std::move(noun), std::move(plural), std::move(common), [this, kinds] {
+          if (!kinds) return;
+          for (Entry& kind : kinds()) add(std::move(kind));
         }) {}
 
   void set_example_input(std::string input) { example_input_ = std::move(input); }

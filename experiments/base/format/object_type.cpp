@@ -143,11 +143,7 @@ void ObjectType::add_input_files(const void* value, std::vector<std::string>& fi
   }
 }
 
-template <>
-const Typed<Interval>& described() {
-  static const auto type = result_object<Interval>(
-      "interval", {{"value", &Interval::estimate}, {"low", &Interval::low}, {"high", &Interval::high}});
-  return type;
-}
+SPECLAB_OBJECT(Interval, "interval", {"value", &Interval::estimate}, {"low", &Interval::low},
+               {"high", &Interval::high});
 
 }  // namespace speclab

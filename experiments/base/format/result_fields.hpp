@@ -2,7 +2,7 @@
 // the member documents the field. A struct whose keys are the names of its members is described by
 //     SPECLAB_RESULT(Row, "row", name, interval)
 // and other results can then contain it by its type alone. Other structs name keys and descriptions:
-//     result_object<Row>("row", {{"name", &Row::name}, {"sides", &Row::sides, integer<int>(2, 100)}})
+//     SPECLAB_OBJECT(Row, "row", {"name", &Row::name}, {"sides", &Row::sides, integer<int>(2, 100)})
 // Members of type std::optional are left out if they are empty; every other key is required on reading.
 #pragma once
 
@@ -25,8 +25,7 @@ namespace speclab {
 
 struct Interval;
 /// {"value", "low", "high"}; a bound that is not finite is null.
-template <>
-const Typed<Interval>& described();
+SPECLAB_IS_DESCRIBED(Interval);
 
 namespace detail {
 
@@ -140,18 +139,24 @@ Typed<S> result_object(std::string_view name, std::initializer_list<ResultField<
 #define SPECLAB_FIELD(r, S, i, member) \
   BOOST_PP_COMMA_IF(i) { BOOST_PP_STRINGIZE(member), &S::member }
 
-/// Defines described<S>() for a struct with such keys. Ends in a declaration, which takes the semicolon.
-#define SPECLAB_RESULT(S, name, ...) SPECLAB_DESCRIBED(S, name, {}, __VA_ARGS__)
+/// Defines described<S>() by an expression. Ends in a declaration, which takes the semicolon.
+#define SPECLAB_DESCRIBED(S, ...)            \
+  template <>                                \
+  const Typed<S>& described() {              \
+    static const Typed<S> type(__VA_ARGS__); \
+    return type;                             \
+  }                                          \
+  SPECLAB_IS_DESCRIBED(S)
+
+/// Defines described<E>() for an enumeration by its names.
+#define SPECLAB_CHOICE(E, ...) SPECLAB_DESCRIBED(E, choice<E>({__VA_ARGS__}))
+/// Defines described<S>() for a struct by its keys.
+#define SPECLAB_OBJECT(S, name, ...) SPECLAB_DESCRIBED(S, result_object<S>(name, {__VA_ARGS__}))
+/// Defines the same for a struct whose keys are the names of its members.
+#define SPECLAB_RESULT(S, name, ...) SPECLAB_OBJECT(S, name, SPECLAB_FIELDS(S, __VA_ARGS__))
 /// Defines the same for a struct whose base is described in this way; the base's fields come first.
 #define SPECLAB_DERIVED_RESULT(S, Base, name, ...) \
-  SPECLAB_DESCRIBED(S, name, inherited<S>(described<Base>()), __VA_ARGS__)
-#define SPECLAB_DESCRIBED(S, name, first, ...)                                                \
-  template <>                                                                                 \
-  const Typed<S>& described() {                                                               \
-    static const auto type = result_object<S>(name, {SPECLAB_FIELDS(S, __VA_ARGS__)}, first); \
-    return type;                                                                              \
-  }                                                                                           \
-  template <>                                                                                 \
-  const Typed<S>& described()
+  SPECLAB_DESCRIBED(                               \
+      S, result_object<S>(name, {SPECLAB_FIELDS(S, __VA_ARGS__)}, inherited<S>(described<Base>())))
 
 }  // namespace speclab

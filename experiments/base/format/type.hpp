@@ -55,6 +55,10 @@ struct Typed {
 /// specialises it (result_fields.hpp).
 template <class T>
 const Typed<T>& described();
+/// Declares it for a T whose description another file defines.
+#define SPECLAB_IS_DESCRIBED(T) \
+  template <>                   \
+  const Typed<T>& described()
 
 /// Throws ConfigError, such as "5 is not a number > 0 and <= 1".
 [[noreturn]] void reject(const std::string& path, const Json& value, const std::string& wanted);

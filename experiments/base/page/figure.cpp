@@ -19,7 +19,7 @@ void require(bool holds, const Figure& figure, std::string_view what) {
 
 bool strictly_increasing(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) &&
-         std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+         std::ranges::adjacent_find(values, std::greater_equal<>()) == values.end();
 }
 
 void check_series(const Figure& figure) {
@@ -41,20 +41,18 @@ void check_series(const Figure& figure) {
 void check_categories(const Figure& figure) {
   if (figure.categories.empty()) {
     const auto levels = [](const Series& series) { return series.style == SeriesStyle::levels; };
-    require(std::none_of(figure.series.begin(), figure.series.end(), levels), figure,
-            "levels need a categorical axis");
+    require(std::ranges::none_of(figure.series, levels), figure, "levels need a categorical axis");
     return;
   }
   require(!figure.log_x && !figure.x_range && !figure.heat, figure, "a categorical axis is its own range");
   const auto joined = [](const Series& series) {
     return series.style == SeriesStyle::line || series.style == SeriesStyle::steps;
   };
-  require(std::none_of(figure.series.begin(), figure.series.end(), joined), figure,
+  require(std::ranges::none_of(figure.series, joined), figure,
           "names have no order that a line could follow");
   const auto last = static_cast<double>(figure.categories.size()) - 1;
   for (const Series& series : figure.series) {
-    const bool inside =
-        std::all_of(series.x.begin(), series.x.end(), [last](double x) { return x >= 0 && x <= last; });
+    const bool inside = std::ranges::all_of(series.x, [last](double x) { return x >= 0 && x <= last; });
     require(inside, figure, "x is the number of a category");
   }
 }
@@ -138,16 +136,14 @@ void check_figure(const Figure& figure) {
     for (const TraceRow& row : figure.trace)
       require(std::ranges::all_of(row.blocks, timed), figure, "blocks of a trace begin and end");
     const auto bare = [](const TraceRow& row) { return row.blocks.empty(); };
-    require(!std::all_of(figure.trace.begin(), figure.trace.end(), bare), figure,
-            "a trace diagram has blocks");
+    require(!std::ranges::all_of(figure.trace, bare), figure, "a trace diagram has blocks");
     return;
   }
   check_series(figure);
   check_categories(figure);
   if (figure.heat) return check_heat(figure, *figure.heat);
   const auto empty = [](const Series& series) { return series.x.empty(); };
-  require(!std::all_of(figure.series.begin(), figure.series.end(), empty), figure,
-          "there is nothing to draw");
+  require(!std::ranges::all_of(figure.series, empty), figure, "there is nothing to draw");
 }
 
 Drawing draw(const Figure& figure) {

@@ -62,10 +62,10 @@ struct AxisRange {
 
 /// Curves and points, with `heat` over a heat map; with `trace` a trace diagram instead.
 struct Figure {
-  std::string id;  ///< a letter, then letters, digits, '-' and '_'; unique on its page
-  std::string title;
-  std::string x_label;
-  std::string y_label;
+  std::string id = {};  ///< a letter, then letters, digits, '-' and '_'; unique on its page
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
   bool log_x = false;
   bool log_y = false;
   /// The names at x = 0, 1, 2, ... of a categorical axis; empty: x is a number.

@@ -28,8 +28,8 @@ void gather(std::vector<double>& all, const std::vector<double>& more) {
 }
 
 bool all_whole(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](double value) { return !std::isfinite(value) || value == std::floor(value); });
+  return std::ranges::all_of(
+      values, [](double value) { return !std::isfinite(value) || value == std::floor(value); });
 }
 
 double widest_tick(const Axis& axis, bool whole) {
@@ -81,7 +81,7 @@ std::vector<std::string> dashes_of(const Figure& figure, const std::vector<Place
   }
   std::vector<std::string> dashes(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto size = std::count(first.begin(), first.end(), first[i]);
+    const auto size = std::ranges::count(first, first[i]);
     if (size < 2) continue;
     constexpr int dash = 8;
     const auto turn = std::count(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(i), first[i]);
@@ -109,7 +109,7 @@ bool part_points(const Figure& figure, std::vector<Placed>& places) {
         all.push_back({places[s].px[i], places[s].py[i], s, i});
     }
   }
-  std::sort(all.begin(), all.end(), [](const At& a, const At& b) {
+  std::ranges::sort(all, [](const At& a, const At& b) {
     return std::tie(a.x, a.y, a.series) < std::tie(b.x, b.y, b.series);
   });
   double spacing = INFINITY;
@@ -244,8 +244,7 @@ std::string labels_of(const Figure& figure, const std::vector<Placed>& places, c
         const Extent extent{place.left, place.left + width, place.y - ascent, place.y + descent};
         const bool inside = extent.left >= frame.x.from && extent.right <= frame.x.to + tick_gap &&
                             extent.top >= frame.y.to && extent.bottom <= frame.y.from;
-        if (!inside ||
-            std::any_of(taken.begin(), taken.end(), [&](const Extent& other) { return extent.meets(other); }))
+        if (!inside || std::ranges::any_of(taken, [&](const Extent& other) { return extent.meets(other); }))
           continue;
         taken.push_back(extent);
         texts += text_at(place.x, place.y, place.anchor, label);
@@ -347,8 +346,7 @@ Drawing draw_plane(const Figure& figure) {
   drawing.legend = legend_of(figure, colours, dashes);
   drawing.data =
       series_json(figure, places, "plane") + (heat.json.empty() ? "" : ",\"cells\":" + heat.json) + "}";
-  const bool dashed =
-      std::any_of(dashes.begin(), dashes.end(), [](const auto& dash) { return !dash.empty(); });
+  const bool dashed = std::ranges::any_of(dashes, [](const auto& dash) { return !dash.empty(); });
   if (dashed) drawing.caption += " Lines that coincide are dashed in turn.";
   if (parted) drawing.caption += " Points that coincide stand side by side.";
   return drawing;

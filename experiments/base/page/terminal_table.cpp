@@ -72,13 +72,13 @@ ColumnLayout measured(const Table& table, std::size_t index, std::size_t lines =
 }
 
 bool says_the_same(const Table& table, std::size_t column) {
-  return table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+  return table.rows.size() > 1 && std::ranges::all_of(table.rows, [&](const auto& row) {
            return row[column].text == table.rows.front()[column].text;
          });
 }
 
 bool has_verdicts(const Table& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+  return std::ranges::any_of(table.rows, [&](const auto& row) {
     return row[column].css_class == "good" || row[column].css_class == "bad";
   });
 }
@@ -180,8 +180,7 @@ std::string horizontal_rule(std::size_t width) {
 std::string left_out_line(const Table& table, const std::vector<ColumnLayout>& kept) {
   std::string names;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (std::any_of(kept.begin(), kept.end(), [i](const ColumnLayout& column) { return column.index == i; }))
-      continue;
+    if (std::ranges::any_of(kept, [i](const ColumnLayout& column) { return column.index == i; })) continue;
     names += (names.empty() ? "" : ", ") + table.columns[i];
     if (!says_the_same(table, i)) continue;
     const std::string& value = table.rows.front()[i].text;

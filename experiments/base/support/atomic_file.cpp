@@ -84,6 +84,14 @@ class PartialFile {
   bool renamed_ = false;
 };
 
+/// Removes leftovers before this process writes its first file into a folder.
+void sweep_once(const std::filesystem::path& folder) {
+  static std::mutex mutex;
+  static std::set<std::filesystem::path> swept;
+  const std::scoped_lock lock(mutex);
+  if (swept.insert(folder).second) remove_partial_files(folder);
+}
+
 }  // namespace
 
 void remove_partial_files(const std::filesystem::path& folder) {
@@ -98,18 +106,6 @@ void remove_partial_files(const std::filesystem::path& folder) {
     ::close(descriptor);
   }
 }
-
-namespace {
-
-/// Removes leftovers before this process writes its first file into a folder.
-void sweep_once(const std::filesystem::path& folder) {
-  static std::mutex mutex;
-  static std::set<std::filesystem::path> swept;
-  const std::scoped_lock lock(mutex);
-  if (swept.insert(folder).second) remove_partial_files(folder);
-}
-
-}  // namespace
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents) {
   write_file_atomically(path, [&](const std::function<void(std::string_view)>& out) { out(contents); });

@@ -72,9 +72,8 @@ Glyph first_glyph(std::string_view text) {
   if (length == 0) return {1, false, 0};
   std::uint32_t code = byte_at(text, 0) & (length == 1 ? 0x7fU : 0x7fU >> length);
   for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (byte_at(text, i) & 0x3fU);
-  const bool is_hidden = std::any_of(hidden.begin(), hidden.end(), [code](const CodePoints& range) {
-    return range.first <= code && code <= range.last;
-  });
+  const bool is_hidden = std::ranges::any_of(
+      hidden, [code](const CodePoints& range) { return range.first <= code && code <= range.last; });
   return {length, !is_hidden, code};
 }
 

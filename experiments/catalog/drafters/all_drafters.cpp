@@ -1,6 +1,4 @@
 // Describes every drafter, lists them in the order of `speclab list`, and defines what drafters share.
-#include <fmt/format.h>
-
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/drafters/made_drafter.hpp"
@@ -216,11 +214,9 @@ Family<DrafterKind>& drafter_family() {
                  "target runs"),
        field("rule", &Common::rule, kind_of(rule_family()),
              "Rule that verifies its tokens (default: the config's rule).")});
-  static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
-    for (DrafterKind (*const made)() :
-         {model_drafter, lookup_drafter, suffix_drafter, lookahead_drafter, heads_drafter,
-          aligned_copy_drafter, grammar_drafter, hierarchical_drafter})
-      all.add(made());
+  static Family<DrafterKind> family("drafter", "Drafters", common.type, [] {
+    return std::vector{model_drafter(), lookup_drafter(),       suffix_drafter(),  lookahead_drafter(),
+                       heads_drafter(), aligned_copy_drafter(), grammar_drafter(), hierarchical_drafter()};
   });
   return family;
 }

@@ -29,9 +29,9 @@ Family<ModelKind>& model_family() {
       object<ModelKind::Common>("model", "Keys of every model.",
                                 {field("sampling", &ModelKind::Common::sampling, sampling_type(),
                                        "Sampling options of this model (default: the config's).")});
-#define SPECLAB_ADD_MODEL(name) all.add(name##_model());
+#define SPECLAB_LIST_MODEL(name) name##_model(),
   static Family<ModelKind> family("model", "Models", common.type,
-                                  [](Family<ModelKind>& all) { SPECLAB_MODELS(SPECLAB_ADD_MODEL) });
+                                  [] { return std::vector<ModelKind>{SPECLAB_MODELS(SPECLAB_LIST_MODEL)}; });
   return family;
 }
 

@@ -1,7 +1,5 @@
 #include "experiments/catalog/models/model_factory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 

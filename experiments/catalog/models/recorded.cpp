@@ -1,7 +1,5 @@
 #include "experiments/catalog/models/recorded.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "experiments/base/format/config_error.hpp"

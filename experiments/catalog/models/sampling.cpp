@@ -23,9 +23,7 @@ namespace {
 
 /// Returns the key of a filter's option.
 std::string_view filter_name(RequestFilter filter) {
-  const auto& all = request_filters();
-  return std::find_if(all.begin(), all.end(), [&](const NamedFilter& one) { return one.filter == filter; })
-      ->name;
+  return std::ranges::find(request_filters(), filter, &NamedFilter::filter)->name;
 }
 
 /// Reads an order: the name of an engine, or a list of filters. "&" joins filters that apply jointly.
@@ -80,7 +78,7 @@ class OrderType final : public Type {
       const RequestFilter found = named_entry(request_filters(), name, [&](const std::string& near) {
                                     return ConfigError(path, "unknown filter \"{}\"{}", name, near);
                                   }).filter;
-      if (std::find(seen.begin(), seen.end(), found) != seen.end())
+      if (std::ranges::find(seen, found) != seen.end())
         throw ConfigError(path, "{} occurs twice; a filter applies once", name);
       seen.push_back(found);
       group.push_back(found);

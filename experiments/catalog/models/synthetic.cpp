@@ -1,9 +1,7 @@
 // Models of stored rows that a formula or a seed gives.
-#include <fmt/format.h>
-
+#include "sim/models/synthetic.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "sim/models/synthetic.hpp"
 
 namespace speclab {
 

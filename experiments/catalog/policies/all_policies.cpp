@@ -117,13 +117,10 @@ Family<PolicyKind>& policy_family() {
   static const auto common = object<PolicyKind::Common>(
       "policy", "Keys of every policy.",
       {field("name", &PolicyKind::Common::label, text(), "Name in tables (default: the kind).")});
-  static Family<PolicyKind> family(
-      "gamma policy", "Gamma policies", common.type, [](Family<PolicyKind>& all) {
-        for (PolicyKind (*const made)() :
-             {fixed_policy, heuristic_policy, confidence_policy, adaedl_policy, specdec_pp_policy,
-              goodput_policy, bandit_policy, upper_bound_policy})
-          all.add(made());
-      });
+  static Family<PolicyKind> family("gamma policy", "Gamma policies", common.type, [] {
+    return std::vector{fixed_policy(),      heuristic_policy(), confidence_policy(), adaedl_policy(),
+                       specdec_pp_policy(), goodput_policy(),   bandit_policy(),     upper_bound_policy()};
+  });
   return family;
 }
 

@@ -71,16 +71,14 @@ SPECLAB_RULES(SPECLAB_DECLARE_RULE)
 std::vector<RuleKind> rule_faults();
 
 Family<RuleKind>& rule_family() {
-#define SPECLAB_ADD_RULE(name) add(name##_rule());
-  static Family<RuleKind> family("rule", "Rules", nullptr, [](Family<RuleKind>& all) {
-    all.set_example_input(fmt::format("the first token, with target ({:.3g}), draft ({:.3g}) and gamma 1",
-                                      fmt::join(target_row, ", "), fmt::join(draft_row, ", ")));
-    const auto add = [&all](RuleKind kind) {
-      kind.example = [name = kind.name] { return example_of(name); };
-      all.add(std::move(kind));
-    };
-    SPECLAB_RULES(SPECLAB_ADD_RULE)
-    for (const RuleKind& fault : rule_faults()) add(fault);
+#define SPECLAB_LIST_RULE(name) name##_rule(),
+  static Family<RuleKind> family("rule", "Rules", nullptr, [] {
+    family.set_example_input(fmt::format("the first token, with target ({:.3g}), draft ({:.3g}) and gamma 1",
+                                         fmt::join(target_row, ", "), fmt::join(draft_row, ", ")));
+    std::vector<RuleKind> all{SPECLAB_RULES(SPECLAB_LIST_RULE)};
+    for (RuleKind& fault : rule_faults()) all.push_back(std::move(fault));
+    for (RuleKind& kind : all) kind.example = [name = kind.name] { return example_of(name); };
+    return all;
   });
   return family;
 }

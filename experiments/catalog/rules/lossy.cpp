@@ -1,6 +1,4 @@
 // Rules that verify one draft and change the distribution.
-#include <fmt/format.h>
-
 #include "core/rules/cascade.hpp"
 #include "core/rules/deferral.hpp"
 #include "core/rules/ensemble.hpp"

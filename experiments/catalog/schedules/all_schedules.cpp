@@ -21,15 +21,13 @@ namespace speclab {
 SPECLAB_SCHEDULES(SPECLAB_DECLARE_SCHEDULE)
 
 Family<ScheduleKind>& schedule_family() {
+#define SPECLAB_LIST_SCHEDULE(name) name##_schedule(),
   static Family<ScheduleKind> family(
       "schedule", "Schedules",
       object<ScheduleKind::Common>("schedule", "Keys of every schedule.",
                                    {field("label", &ScheduleKind::Common::label, text(), "Name of the row.")})
           .type,
-      [](Family<ScheduleKind>& made) {
-#define SPECLAB_ADD_SCHEDULE(name) made.add(name##_schedule());
-        SPECLAB_SCHEDULES(SPECLAB_ADD_SCHEDULE)
-      });
+      [] { return std::vector<ScheduleKind>{SPECLAB_SCHEDULES(SPECLAB_LIST_SCHEDULE)}; });
   return family;
 }
 

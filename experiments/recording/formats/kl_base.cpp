@@ -3,8 +3,6 @@
 // f32 scale, f32 minimum, then log p = scale u + minimum
 // (https://github.com/ggml-org/llama.cpp/blob/master/tools/perplexity/perplexity.cpp). The text was given to
 // the model, not drawn from it.
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "experiments/base/format/config_error.hpp"

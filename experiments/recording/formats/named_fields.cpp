@@ -1,7 +1,5 @@
 // Reads CSV or JSON lines whose columns or keys --fields names. Other columns are passed over. Without a
 // field for it, the file is one sequence, and its tokens are in order.
-#include <fmt/format.h>
-
 #include <cstdlib>
 
 #include "experiments/base/format/config_error.hpp"

@@ -1,6 +1,4 @@
 // Reads rows that numpy.savez wrote.
-#include <fmt/format.h>
-
 #include <stdexcept>
 
 #include "experiments/base/format/config_error.hpp"

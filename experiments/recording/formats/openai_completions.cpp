@@ -1,10 +1,6 @@
 // Reads completions of OpenAI and of servers like it: choices[].logprobs.{tokens, token_logprobs,
 // top_logprobs, text_offset} (https://platform.openai.com/docs/api-reference/completions/object). With echo,
 // the first token has no log-probability; it is null.
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
 #include "experiments/base/support/csv.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"

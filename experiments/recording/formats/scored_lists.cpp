@@ -47,12 +47,6 @@ std::vector<JsonPlace> list_at(const JsonPlace& response, const char* key) {
                                                                  : std::vector<JsonPlace>{};
 }
 
-std::vector<JsonPlace> completion_lists(const JsonPlace& response) {
-  return list_at(response, "completion_probabilities");
-}
-
-std::vector<JsonPlace> ollama_lists(const JsonPlace& response) { return list_at(response, "logprobs"); }
-
 /// Returns the list of generated tokens, or that of the prompt if the request scored a given text: it then
 /// generated at most one token.
 std::vector<JsonPlace> text_or_prompt(const JsonPlace& response, const char* holder, const char* generated,
@@ -69,10 +63,6 @@ std::vector<JsonPlace> text_or_prompt(const JsonPlace& response, const char* hol
 std::vector<JsonPlace> tgi_lists(const JsonPlace& response) {
   if (response.has("token") && response.at("token").has("logprob")) return {response.at("token")};
   return text_or_prompt(response, "details", "tokens", "prefill");
-}
-
-std::vector<JsonPlace> sglang_lists(const JsonPlace& response) {
-  return text_or_prompt(response, "meta_info", "output_token_logprobs", "input_token_logprobs");
 }
 
 /// Returns the token of {"id", "token" or "text", "logprob" or "prob"}, or of SGLang's [logprob, id, text];
@@ -163,13 +153,16 @@ RecordingFormat openai_responses_format() {
 }
 
 RecordingFormat llama_server_format() {
-  return scored_format("llama-server", "One model's completion_probabilities from llama.cpp's server.",
-                       completion_lists, "has no completion_probabilities");
+  return scored_format(
+      "llama-server", "One model's completion_probabilities from llama.cpp's server.",
+      [](const JsonPlace& response) { return list_at(response, "completion_probabilities"); },
+      "has no completion_probabilities");
 }
 
 RecordingFormat ollama_format() {
-  return scored_format("ollama", "One model's logprobs from Ollama, whole or streamed.", ollama_lists,
-                       "has no list logprobs");
+  return scored_format(
+      "ollama", "One model's logprobs from Ollama, whole or streamed.",
+      [](const JsonPlace& response) { return list_at(response, "logprobs"); }, "has no list logprobs");
 }
 
 RecordingFormat tgi_format() {
@@ -178,9 +171,12 @@ RecordingFormat tgi_format() {
 }
 
 RecordingFormat sglang_format() {
-  return scored_format("sglang",
-                       "One model's meta_info.output_token_logprobs, or input_token_logprobs, from SGLang.",
-                       sglang_lists, "has no meta_info.output_token_logprobs");
+  return scored_format(
+      "sglang", "One model's meta_info.output_token_logprobs, or input_token_logprobs, from SGLang.",
+      [](const JsonPlace& response) {
+        return text_or_prompt(response, "meta_info", "output_token_logprobs", "input_token_logprobs");
+      },
+      "has no meta_info.output_token_logprobs");
 }
 
 }  // namespace speclab

@@ -2,10 +2,6 @@
 // output, a choice, or a response (https://docs.vllm.ai/en/stable/api/vllm/sampling_params.html). With
 // prompt_logprobs = 0 each position has only its own token; with more, prompt_token_ids must identify the
 // token.
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
 #include "experiments/base/support/csv.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"

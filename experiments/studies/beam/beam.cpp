@@ -9,8 +9,6 @@
 //     operations                the same with the draft's rows, c_hat each
 //     identical_beams           the share of searches whose beam, scores included, equals plain beam search's
 // The formulas use the measured acceptance rate and assume that steps are accepted independently.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -132,8 +130,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
                         return real(trial.target_rows) + config.cost.c_hat * real(trial.draft_rows);
                       }));
   set(Metric::identical_beams, *binomial_interval(identical, trials.size(), confidence));
-  std::sort(result.simulated.begin(), result.simulated.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(result.simulated, [](const auto& a, const auto& b) { return a.first < b.first; });
 
   const Interval* alpha = find(result.simulated, Metric::alpha_examined);
   result.formula_alpha = AlphaSource::measured;

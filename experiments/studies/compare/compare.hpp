@@ -73,8 +73,7 @@ struct CompareResult {
 
   bool ran() const { return unsupported_reason.empty(); }
 };
-template <>
-const Typed<CompareResult>& described();
+SPECLAB_IS_DESCRIBED(CompareResult);
 
 /// Returns one row for every drafter, task and policy, fixed gammas included, with every number in full.
 std::string compare_csv(const Result& result, const Timings& timings);

@@ -59,37 +59,22 @@ SectionKind compare_section() {
 SPECLAB_RESULT(ComparedNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,
                tokens_per_target_step, speedup);
 
-template <>
-const Typed<GammaResult>& described() {
-  using Own = GammaResult;
-  static const auto type = object<Own>(
-      "gamma", "",
-      joined(result_fields<Own>({{"gamma", &Own::gamma}}), inherited<Own>(described<ComparedNumbers>())));
-  return type;
-}
+SPECLAB_DESCRIBED(GammaResult,
+                  object<GammaResult>("gamma", "",
+                                      joined(result_fields<GammaResult>({{"gamma", &GammaResult::gamma}}),
+                                             inherited<GammaResult>(described<ComparedNumbers>()))));
 
-template <>
-const Typed<PolicyResult>& described() {
-  using Own = PolicyResult;
-  static const auto type = result_object<Own>("policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
-                                              joined(result_fields<Own>({SPECLAB_FIELDS(Own, name, kind)}),
-                                                     inherited<Own>(described<ComparedNumbers>())));
-  return type;
-}
+SPECLAB_DESCRIBED(PolicyResult,
+                  result_object<PolicyResult>(
+                      "policy", {SPECLAB_FIELDS(PolicyResult, gain, speedup_drafting_free)},
+                      joined(result_fields<PolicyResult>({SPECLAB_FIELDS(PolicyResult, name, kind)}),
+                             inherited<PolicyResult>(described<ComparedNumbers>()))));
 
-template <>
-const Typed<CompareResult>& described() {
-  using Own = CompareResult;
-  static const auto type =
-      result_object<Own>("comparison", {sparse("unsupported_reason", &Own::unsupported_reason),
-                                        sparse("lossy_rule", &Own::lossy_rule),
-                                        sparse("sequences", &Own::sequences),
-                                        {"proposes", &Own::proposes},
-                                        sparse("best_gamma", &Own::best_gamma),
-                                        sparse("gammas", &Own::gammas),
-                                        sparse("policies", &Own::policies)});
-  return type;
-}
+SPECLAB_OBJECT(CompareResult, "comparison", sparse("unsupported_reason", &CompareResult::unsupported_reason),
+               sparse("lossy_rule", &CompareResult::lossy_rule),
+               sparse("sequences", &CompareResult::sequences), {"proposes", &CompareResult::proposes},
+               sparse("best_gamma", &CompareResult::best_gamma), sparse("gammas", &CompareResult::gammas),
+               sparse("policies", &CompareResult::policies));
 
 std::string compare_csv(const Result& result, const Timings&) {
   std::vector<std::string> columns{"policy", "kind"};

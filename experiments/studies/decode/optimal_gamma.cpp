@@ -21,12 +21,6 @@ struct SearchResult {
   bool capped = false;  ///< the formula's gamma exceeds the largest simulated one
 };
 
-}  // namespace
-
-SPECLAB_RESULT(SearchResult, "search", speedup_by_gamma, gap, capped);
-
-namespace {
-
 /// Returns the range of speedups of rounds of gamma drafts: from none accepted to all.
 Support possible_speedups(int gamma, double c) {
   return {1 / (1 + c * gamma), (1 + gamma) / (1 + c * gamma)};
@@ -108,6 +102,8 @@ std::string search_remark(const CellResult& cell) {
 }
 
 }  // namespace
+
+SPECLAB_RESULT(SearchResult, "search", speedup_by_gamma, gap, capped);
 
 SectionKind search_section() {
   return {

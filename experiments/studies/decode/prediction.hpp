@@ -21,8 +21,7 @@ struct Prediction {
   std::string reason;
   std::optional<double> speedup_limit;
 };
-template <>
-const Typed<Prediction>& described();
+SPECLAB_IS_DESCRIBED(Prediction);
 
 /// Computes the closed forms at `gamma`, or at the optimal gamma. Asserts alpha in [0, 1], c and c_hat >= 0,
 /// gamma >= 0.

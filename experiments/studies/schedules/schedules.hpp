@@ -54,8 +54,7 @@ struct SchedulesResult {
   std::optional<std::vector<ScheduleTrace>> traces;
 };
 
-template <>
-const Typed<SchedulesResult>& described();
+SPECLAB_IS_DESCRIBED(SchedulesResult);
 
 /// Returns the presentation, which reads results alone.
 Presentation schedules_presentation();

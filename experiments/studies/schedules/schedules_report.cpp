@@ -19,16 +19,9 @@
 
 namespace speclab {
 
-template <>
-const Typed<EventKind>& described() {
-  static const auto type = choice<EventKind>({{"draft run", EventKind::draft_run},
-                                              {"target run", EventKind::target_run},
-                                              {"dropped run", EventKind::dropped_run},
-                                              {"function f", EventKind::function_f},
-                                              {"function g", EventKind::function_g},
-                                              {"stand-in for f", EventKind::draft_of_f}});
-  return type;
-}
+SPECLAB_CHOICE(EventKind, {"draft run", EventKind::draft_run}, {"target run", EventKind::target_run},
+               {"dropped run", EventKind::dropped_run}, {"function f", EventKind::function_f},
+               {"function g", EventKind::function_g}, {"stand-in for f", EventKind::draft_of_f});
 
 SPECLAB_RESULT(PrintedValue, "commonly_printed", meaning, value);
 SPECLAB_RESULT(ScheduleRow, "schedule", name, kind, formula, commonly_printed, speedup,
@@ -123,10 +116,9 @@ std::optional<Figure> sweep_figure(const Result& result) {
     }
   }
   if (points.empty()) return std::nullopt;
-  Figure figure;
-  figure.title = "speedup";
-  figure.x_label = path->substr(path->rfind('/') + 1);
-  figure.y_label = "speedup over plain decoding";
+  Figure figure{.title = "speedup",
+                .x_label = path->substr(path->rfind('/') + 1),
+                .y_label = "speedup over plain decoding"};
   for (std::size_t at = 0; at < points.size(); ++at) {
     if (!lines[at].x.empty()) {
       lines[at].name = std::exchange(points[at].name, "");
@@ -141,9 +133,7 @@ std::optional<Figure> sweep_figure(const Result& result) {
 
 /// Draws formula and simulation of each schedule of one cell.
 Figure speedups(const SchedulesResult& own, const std::string& label) {
-  Figure figure;
-  figure.title = titled("Speedup of each schedule", label);
-  figure.y_label = "speedup over plain decoding";
+  Figure figure{.title = titled("Speedup of each schedule", label), .y_label = "speedup over plain decoding"};
   Series formula{.name = "formula", .style = SeriesStyle::levels};
   Series simulated{.name = "simulated", .style = SeriesStyle::points};
   for (const ScheduleRow& row : own.rows) {

@@ -36,26 +36,18 @@ struct TracedRound {
 /// The rounds with one gamma.
 struct TracedGamma {
   std::int32_t gamma = 0;
-  std::vector<std::string> prompt;
+  std::vector<std::string> prompt = {};
   std::uint64_t target_runs = 0;
   std::uint64_t draft_runs = 0;
   std::uint64_t tokens = 0;  ///< emitted
   double time = 0;           ///< in target runs
   double c = 0;
-  std::vector<TracedRound> rounds;
+  std::vector<TracedRound> rounds = {};
 };
 
 struct TraceResult {
   std::vector<TracedGamma> gammas;
 };
-
-}  // namespace
-
-SPECLAB_RESULT(TracedRound, "round", drafted, accepted, next);
-SPECLAB_RESULT(TracedGamma, "gamma", gamma, prompt, target_runs, draft_runs, tokens, time, c, rounds);
-SPECLAB_RESULT(TraceResult, "trace", gammas);
-
-namespace {
 
 std::vector<std::string> texts(const Setup& setup, const std::vector<Token>& tokens) {
   std::vector<std::string> all;
@@ -69,10 +61,7 @@ TracedGamma trace_gamma(const Setup& setup, std::int32_t gamma, std::size_t toke
   const std::vector<RoundRecord> records =
       record_rounds(setup.target, setup.draft, setup.rule.sampled, gamma, setup.simulation.prompt(0), tokens,
                     setup.simulation.seed);
-  TracedGamma traced;
-  traced.gamma = gamma;
-  traced.prompt = texts(setup, setup.simulation.prompt(0));
-  traced.c = c;
+  TracedGamma traced{.gamma = gamma, .prompt = texts(setup, setup.simulation.prompt(0)), .c = c};
   for (const RoundRecord& record : records) {
     traced.rounds.push_back(
         {texts(setup, record.drafted), record.accepted, texts(setup, {record.next}).front()});
@@ -214,6 +203,10 @@ std::vector<Passage> trace_passages(const Result& result, const std::string& id)
 }
 
 }  // namespace
+
+SPECLAB_RESULT(TracedRound, "round", drafted, accepted, next);
+SPECLAB_RESULT(TracedGamma, "gamma", gamma, prompt, target_runs, draft_runs, tokens, time, c, rounds);
+SPECLAB_RESULT(TraceResult, "trace", gammas);
 
 SectionKind trace_section() {
   using Own = TraceSection;

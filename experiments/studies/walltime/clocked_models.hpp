@@ -47,10 +47,8 @@ struct ClockedGamma {
 struct WalltimeTimings {
   std::vector<ClockedGamma> clocked;
 };
-template <>
-const Typed<ClockedGamma>& described();
-template <>
-const Typed<WalltimeTimings>& described();
+SPECLAB_IS_DESCRIBED(ClockedGamma);
+SPECLAB_IS_DESCRIBED(WalltimeTimings);
 
 struct ClockSettings {
   std::vector<std::int32_t> gammas;

@@ -1,7 +1,5 @@
 #include "experiments/studies/walltime/measured_pair.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/statistics/intervals.hpp"

@@ -1,7 +1,5 @@
 // The experiment "walltime": real time of neural models, with the predictions of Theorem 3.8 at measured
 // costs.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>

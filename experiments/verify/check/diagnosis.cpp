@@ -84,6 +84,15 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
   }
 }
 
+/// Returns the names, such as "typical, sigmoid and fault-accept-all".
+std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
+  std::string names = fit.name;
+  for (const std::string& other : fit.also) {
+    names += fmt::format("{}{}", &other == &fit.also.back() ? " " + before_last + " " : ", ", other);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<CandidateLaw> candidate_laws(const Setup& setup, int gamma, int tokens, Candidates candidates,
@@ -162,19 +171,6 @@ std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, c
   }
   return result;
 }
-
-namespace {
-
-/// Returns the names, such as "typical, sigmoid and fault-accept-all".
-std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
-  std::string names = fit.name;
-  for (const std::string& other : fit.also) {
-    names += fmt::format("{}{}", &other == &fit.also.back() ? " " + before_last + " " : ", ", other);
-  }
-  return names;
-}
-
-}  // namespace
 
 Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
   Listing out;

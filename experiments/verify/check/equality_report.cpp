@@ -12,34 +12,23 @@
 
 namespace speclab {
 
-template <>
-const Typed<EqualityReference>& described() {
-  static const auto type =
-      choice<EqualityReference>({{"exact distribution", EqualityReference::exact_distribution},
-                                 {"second sample", EqualityReference::second_sample}});
-  return type;
-}
+SPECLAB_CHOICE(EqualityReference, {"exact distribution", EqualityReference::exact_distribution},
+               {"second sample", EqualityReference::second_sample});
 
 SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
                pearson_p, g, g_p, tails, tail_p, adjusted_p);
 
 SPECLAB_RESULT(LikelihoodFit, "fit", name, also, log_likelihood, impossible, adjusted_p);
 
-template <>
-const Typed<EqualityResult>& described() {
-  using E = EqualityResult;
-  static const auto type = result_object<E>(
-      "equality_test",
-      {{"verdict", &E::different, choice<bool>({{"equal", false}, {"different", true}})},
-       {"against", &E::reference},
-       SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, g, g_p,
-                      cells_adjusted_p, degrees, cells, rare_classes, rare_samples, tails, tail_p,
-                      tail_adjusted_p, impossible, positions, power, detectable_effect,
-                      detectable_between_classes, detectable_total_variation),
-       {"samples_for_total_variation_0.01", &E::samples_for_one_percent},
-       SPECLAB_FIELDS(E, diagnosis, unseen_faults)});
-  return type;
-}
+SPECLAB_OBJECT(EqualityResult, "equality_test",
+               {"verdict", &EqualityResult::different, choice<bool>({{"equal", false}, {"different", true}})},
+               {"against", &EqualityResult::reference},
+               SPECLAB_FIELDS(EqualityResult, tokens, samples_each, level, adjusted_p, pearson, pearson_p, g,
+                              g_p, cells_adjusted_p, degrees, cells, rare_classes, rare_samples, tails,
+                              tail_p, tail_adjusted_p, impossible, positions, power, detectable_effect,
+                              detectable_between_classes, detectable_total_variation),
+               {"samples_for_total_variation_0.01", &EqualityResult::samples_for_one_percent},
+               SPECLAB_FIELDS(EqualityResult, diagnosis, unseen_faults));
 
 namespace {
 
@@ -172,10 +161,9 @@ std::string equality_headline(const EqualityResult& result) {
 std::vector<Figure> equality_figures(const EqualityResult& result) {
   // Smaller p-values are drawn at this bound.
   constexpr double least = 1e-20;
-  Figure figure;
-  figure.title = "Adjusted p-value of each test";
-  figure.y_label = "p-value, adjusted for all tests together";
-  figure.log_y = true;
+  Figure figure{.title = "Adjusted p-value of each test",
+                .y_label = "p-value, adjusted for all tests together",
+                .log_y = true};
   Series level{.name = fmt::format("level {:g}", result.level), .style = SeriesStyle::levels};
   Series p{.name = "p-value", .style = SeriesStyle::points};
   bool cut = false;

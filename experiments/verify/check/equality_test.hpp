@@ -75,8 +75,7 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   /// Planted faults that given sequences could not have shown, if no difference was found.
   std::vector<std::string> unseen_faults;
 };
-template <>
-const Typed<EqualityResult>& described();
+SPECLAB_IS_DESCRIBED(EqualityResult);
 
 /// Throws ConfigError unless the power is above the level. All tests below do so; calling this first avoids
 /// building models in vain.

@@ -385,28 +385,6 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   return out;
 }
 
-/// Returns the closed classes of the contexts. A lossy rule may never take some steps of the chain in one
-/// round, so that rounds stay in contexts that the steps would leave; these are then the only class.
-std::vector<ClosedClass> classes_of(const Task& task) {
-  const ContextChain& chain = task.chain;
-  const Transitions* const all[] = {&chain.accepted, &chain.corrected, &chain.bonus};
-  std::vector<ClosedClass> classes = closed_classes(all);
-  std::size_t recurrent = 0;
-  for (const ClosedClass& members : classes) recurrent += members.size();
-  if (recurrent == chain.contexts.size()) return classes;
-  const StationaryDistribution reached =
-      stationary_rounds(chain, task.config.gamma, start_distribution(chain, task.setup->simulation));
-  double inside = 0;
-  for (const ClosedClass& members : classes)
-    for (const std::int32_t x : members) inside += reached.distribution[static_cast<std::size_t>(x)];
-  if (!reached.converged || inside > 1 - same_distribution) return classes;
-  constexpr double negligible = 1e-12;
-  ClosedClass visited;
-  for (std::int32_t x = 0; x < chain.size(); ++x)
-    if (reached.distribution[static_cast<std::size_t>(x)] > negligible) visited.push_back(x);
-  return {visited};
-}
-
 }  // namespace
 
 ExactResult analyse_exactly(const Config& config, bool simulate) {
@@ -428,7 +406,8 @@ ExactResult analyse_exactly(const Config& config, bool simulate) {
 
   const ContextChain& chain = task.chain;
   const Transitions* const plain[] = {&chain.plain()};
-  const std::vector<ClosedClass> classes = classes_of(task);
+  const std::vector<ClosedClass> classes =
+      round_classes(chain, task.config.gamma, start_distribution(chain, task.setup->simulation));
   const std::vector<ClosedClass> plain_classes = closed_classes(plain);
   std::size_t recurrent = 0;
   for (const ClosedClass& members : classes) recurrent += members.size();

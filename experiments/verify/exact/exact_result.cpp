@@ -24,30 +24,18 @@ Typed<RoundQuantities<T>> quantities_type(const std::string& name) {
 
 }  // namespace
 
-template <>
-const Typed<ClassResult>& described() {
-  using C = ClassResult;
-  static const auto type = result_object<C>(
-      "class", {{"contexts", &C::contexts},
-                sparse("start", &C::start),
-                {"iid", &C::iid, quantities_type<double>("iid")},
-                {"exact", &C::exact, quantities_type<double>("exact")},
-                SPECLAB_FIELDS(C, tokens_per_target_step_from_start, speedup_by_gamma),
-                {"iid_error_percent", &C::iid_error_percent, quantities_type<double>("iid_error_percent")},
-                {"simulated", &C::simulated, quantities_type<Interval>("simulated")},
-                SPECLAB_FIELDS(C, plain_solution, round_solution, search_iterations, remarks)});
-  return type;
-}
+SPECLAB_OBJECT(ClassResult, "class", {"contexts", &ClassResult::contexts},
+               sparse("start", &ClassResult::start),
+               {"iid", &ClassResult::iid, quantities_type<double>("iid")},
+               {"exact", &ClassResult::exact, quantities_type<double>("exact")},
+               SPECLAB_FIELDS(ClassResult, tokens_per_target_step_from_start, speedup_by_gamma),
+               {"iid_error_percent", &ClassResult::iid_error_percent,
+                quantities_type<double>("iid_error_percent")},
+               {"simulated", &ClassResult::simulated, quantities_type<Interval>("simulated")},
+               SPECLAB_FIELDS(ClassResult, plain_solution, round_solution, search_iterations, remarks));
 
-template <>
-const Typed<ExactResult>& described() {
-  using E = ExactResult;
-  static const auto type =
-      result_object<E>("exact", {{"speclab", &E::version},
-                                 {"title", &E::title},
-                                 {"config", &E::config},
-                                 SPECLAB_FIELDS(E, interval_confidence, chain, classes)});
-  return type;
-}
+SPECLAB_OBJECT(ExactResult, "exact", {"speclab", &ExactResult::version}, {"title", &ExactResult::title},
+               {"config", &ExactResult::config},
+               SPECLAB_FIELDS(ExactResult, interval_confidence, chain, classes));
 
 }  // namespace speclab

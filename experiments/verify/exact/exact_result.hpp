@@ -104,8 +104,7 @@ struct ExactResult {
   std::vector<ClassResult> classes;  ///< at most the first eight
 };
 
-template <>
-const Typed<ExactResult>& described();
+SPECLAB_IS_DESCRIBED(ExactResult);
 
 /// Returns tables of all classes, with remarks below.
 Listing exact_text(const ExactResult& result);

@@ -20,23 +20,21 @@ namespace speclab {
 
 /// A task to prove: rows of target and draft over one vocabulary, a rule, and the context before the round.
 struct ProofTask {
-  ExactRows target;
-  ExactRows draft;
-  RuleConfig rule;
+  ExactRows target = {};
+  ExactRows draft = {};
+  RuleConfig rule = {};
   std::int32_t gamma = 1;
-  std::vector<Token> context;
+  std::vector<Token> context = {};
   std::optional<RequestTask> request = {};  ///< filters of the rows; the proof then follows several rounds
   std::optional<std::string> fault = {};    ///< name of the request's planted fault
 };
 
 enum class Arithmetic { floating_point, rational };
-template <>
-const Typed<Arithmetic>& described();
+SPECLAB_IS_DESCRIBED(Arithmetic);
 
 /// A number of a proof: a double, or in rational arithmetic a fraction as text.
 using ProofNumber = std::variant<double, std::string>;
-template <>
-const Typed<ProofNumber>& described();
+SPECLAB_IS_DESCRIBED(ProofNumber);
 double as_double(const ProofNumber& number);
 /// Returns a fraction of at most `longest` characters unchanged, else a decimal with `digits` digits.
 std::string short_text(const ProofNumber& number, int digits, std::size_t longest = 24);
@@ -48,8 +46,7 @@ struct Counterexample {
   ProofNumber target_probability;
 };
 
-template <>
-const Typed<ProvedRows>& described();
+SPECLAB_IS_DESCRIBED(ProvedRows);
 /// Returns a sentence that says what these rows show about a rule that reads the row of a wrong position;
 /// empty for `given`.
 std::string rows_words(ProvedRows rows);
@@ -97,8 +94,7 @@ struct Proof {
   std::uint64_t branches = 0;
   Arithmetic arithmetic = Arithmetic::floating_point;
 };
-template <>
-const Typed<Proof>& described();
+SPECLAB_IS_DESCRIBED(Proof);
 
 /// Enumerates every branch of a task. Instantiated for double and Rational.
 template <class Real>

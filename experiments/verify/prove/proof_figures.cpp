@@ -26,10 +26,9 @@ Figure distribution_figure(const Proof& proof) {
     return std::max(a.second.first, a.second.second) > std::max(b.second.first, b.second.second);
   });
   const std::size_t shown = std::min(max_sequences_drawn, likely.size());
-  Figure figure;
-  figure.title = fmt::format("Probability of the first {} tokens",
-                             proof.tokens.value_or(static_cast<std::uint64_t>(proof.gamma) + 1));
-  figure.y_label = "probability";
+  Figure figure{.title = fmt::format("Probability of the first {} tokens",
+                                     proof.tokens.value_or(static_cast<std::uint64_t>(proof.gamma) + 1)),
+                .y_label = "probability"};
   Series target{.name = "target", .style = SeriesStyle::levels};
   Series round{.name = "speculative decoding", .style = SeriesStyle::points};
   for (std::size_t i = 0; i < shown; ++i) {
@@ -83,10 +82,9 @@ std::string survey_headline(const Survey& survey) {
 }
 
 std::vector<Figure> survey_figures(const Survey& survey) {
-  Figure figure;
-  figure.title = "Acceptance of each rule, over the instances";
-  figure.y_label = "mean P[a token is accepted at the first position]";
-  figure.y_range = AxisRange{0, 1};
+  Figure figure{.title = "Acceptance of each rule, over the instances",
+                .y_label = "mean P[a token is accepted at the first position]",
+                .y_range = AxisRange{0, 1}};
   Series bound{.name = "optimal transport bound", .style = SeriesStyle::levels};
   Series lossless{.name = "lossless", .style = SeriesStyle::points};
   Series lossy{.name = "lossy", .style = SeriesStyle::points};

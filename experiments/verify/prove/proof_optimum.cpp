@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/optimum.hpp"
 #include "experiments/base/format/config_error.hpp"

@@ -33,48 +33,6 @@ class ProofNumberType final : public Type {
   void schema(Json& out) const override { out["type"] = {"number", "string"}; }
 };
 
-}  // namespace
-
-template <>
-const Typed<ProofNumber>& described() {
-  static const Typed<ProofNumber> type{std::make_shared<const ProofNumberType>()};
-  return type;
-}
-
-template <>
-const Typed<Arithmetic>& described() {
-  static const auto type =
-      choice<Arithmetic>({{"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational}});
-  return type;
-}
-
-template <>
-const Typed<ProvedRows>& described() {
-  static const auto type = choice<ProvedRows>({{"given", ProvedRows::given},
-                                               {"also made by context", ProvedRows::also_made},
-                                               {"made by context", ProvedRows::made},
-                                               {"alike in all contexts", ProvedRows::alike}});
-  return type;
-}
-
-SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
-
-SPECLAB_RESULT(ProofOptimum, "optimum", paths, nodes, expected_emitted, proved, upper_bound, outcomes,
-               variables);
-
-template <>
-const Typed<Proof>& described() {
-  static const auto type = result_object<Proof>(
-      "proof",
-      {{"rule", &Proof::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, fault, forced, lossless,
-                      tv, acceptance, optimal_transport_bound, expected_accepted, expected_emitted, rejection,
-                      optimum, counterexample, distribution, target_distribution, branches, arithmetic)});
-  return type;
-}
-
-namespace {
-
 /// Returns a number as text; a fraction longer than half a line as a decimal.
 std::string shown_number(const ProofNumber& value) {
   constexpr std::size_t longest = 40;
@@ -141,6 +99,24 @@ ProofNumber below_optimum(const Proof& proof) {
 }
 
 }  // namespace
+
+SPECLAB_DESCRIBED(ProofNumber, Typed<ProofNumber>{std::make_shared<const ProofNumberType>()});
+
+SPECLAB_CHOICE(Arithmetic, {"double", Arithmetic::floating_point}, {"rational", Arithmetic::rational});
+
+SPECLAB_CHOICE(ProvedRows, {"given", ProvedRows::given}, {"also made by context", ProvedRows::also_made},
+               {"made by context", ProvedRows::made}, {"alike in all contexts", ProvedRows::alike});
+
+SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
+
+SPECLAB_RESULT(ProofOptimum, "optimum", paths, nodes, expected_emitted, proved, upper_bound, outcomes,
+               variables);
+
+SPECLAB_OBJECT(Proof, "proof", {"rule", &Proof::rule, kind_of(rule_family())},
+               SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, fault, forced,
+                              lossless, tv, acceptance, optimal_transport_bound, expected_accepted,
+                              expected_emitted, rejection, optimum, counterexample, distribution,
+                              target_distribution, branches, arithmetic));
 
 std::string rows_words(ProvedRows rows) {
   static constexpr const char* words[] = {

@@ -1,7 +1,5 @@
 #include "experiments/verify/prove/proof_task.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -38,8 +38,7 @@ struct RequestSurvey {
   /// Whether every option is lossless on right rows, and every fault but the draft's is refuted.
   bool as_expected = false;
 };
-template <>
-const Typed<RequestSurvey>& described();
+SPECLAB_IS_DESCRIBED(RequestSurvey);
 
 /// Tries every option, order and fault on the rows, gamma and prompt of a task.
 RequestSurvey survey_requests(const ProofTask& task, std::size_t tokens);

@@ -13,15 +13,10 @@
 
 namespace speclab {
 
-template <>
-const Typed<RowProofs>& described() {
-  static const auto type = result_object<RowProofs>(
-      "row_proofs",
-      {{"rule", &RowProofs::rule, kind_of(rule_family())},
-       SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_tv, mean_acceptance,
-                      min_acceptance, max_acceptance, mean_bound, branches, counterexample, arithmetic)});
-  return type;
-}
+SPECLAB_OBJECT(RowProofs, "row_proofs", {"rule", &RowProofs::rule, kind_of(rule_family())},
+               SPECLAB_FIELDS(RowProofs, contexts, lossless, candidates, largest_tv, mean_tv, mean_acceptance,
+                              min_acceptance, max_acceptance, mean_bound, branches, counterexample,
+                              arithmetic));
 
 /// Returns the candidates of a context: the ids of both rows, in the order in which they first occur.
 std::vector<std::int64_t> candidates_of(const TopRows& rows) {
@@ -45,11 +40,7 @@ ProofTask row_task(const TopRows& rows, const RuleConfig& rule) {
     normalise_exactly(made);
     return made;
   };
-  ProofTask task;
-  task.target = exact(rows.target);
-  task.draft = exact(rows.draft);
-  task.rule = rule;
-  return task;
+  return {.target = exact(rows.target), .draft = exact(rows.draft), .rule = rule};
 }
 
 RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, Arithmetic arithmetic,

@@ -24,8 +24,7 @@ struct RowProofs {
   std::optional<std::string> counterexample;  ///< in the first context where the rule is not lossless
   Arithmetic arithmetic = Arithmetic::floating_point;
 };
-template <>
-const Typed<RowProofs>& described();
+SPECLAB_IS_DESCRIBED(RowProofs);
 
 /// Returns the task of a context, with one position: both rows over the union of their tokens, as under top-k
 /// sampling, from the recorded log-probabilities, normalised exactly.

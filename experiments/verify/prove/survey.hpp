@@ -68,8 +68,7 @@ struct Survey {
   std::vector<SurveyRow> rules;
   bool as_expected = false;  ///< true if every rule is as expected
 };
-template <>
-const Typed<Survey>& described();
+SPECLAB_IS_DESCRIBED(Survey);
 
 /// Proves every surveyed rule on `instances` instances; with `optimum` also computes optima. Progress counts
 /// instances; a stop leaves the result partial.

@@ -8,30 +8,19 @@
 
 namespace speclab {
 
-template <>
-const Typed<ExpectedLossless>& described() {
-  static const auto type =
-      choice<ExpectedLossless>({{"lossless", ExpectedLossless::always},
-                                {"lossless at temperature 0", ExpectedLossless::at_temperature_zero},
-                                {"lossy", ExpectedLossless::never}});
-  return type;
-}
+SPECLAB_CHOICE(ExpectedLossless, {"lossless", ExpectedLossless::always},
+               {"lossless at temperature 0", ExpectedLossless::at_temperature_zero},
+               {"lossy", ExpectedLossless::never});
 
 SPECLAB_RESULT(SurveyCounterexample, "survey_counterexample", command, tokens, probability,
                target_probability);
 
 SPECLAB_RESULT(OptimumShare, "optimum_share", proved, attained, above, mean, least, most, command);
 
-template <>
-const Typed<SurveyRow>& described() {
-  using R = SurveyRow;
-  static const auto type = result_object<R>(
-      "survey_row", {{"rule", &R::rule},
-                     {"expected_lossless", &R::expected},
-                     SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_tv, mean_acceptance,
-                                    mean_optimal_transport_bound, branches, optimum, counterexample)});
-  return type;
-}
+SPECLAB_OBJECT(SurveyRow, "survey_row", {"rule", &SurveyRow::rule},
+               {"expected_lossless", &SurveyRow::expected},
+               SPECLAB_FIELDS(SurveyRow, as_expected, instances, lossless, worst_tv, mean_tv, mean_acceptance,
+                              mean_optimal_transport_bound, branches, optimum, counterexample));
 
 SPECLAB_RESULT(Survey, "survey", instances, seed, arithmetic, partial, rules, as_expected);
 

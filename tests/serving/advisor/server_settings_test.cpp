@@ -141,12 +141,14 @@ TEST_CASE(
   CHECK(settings[0].older[0].lines[0].find("per_batch_size") == std::string::npos);
   plan.gamma = 3;  // the longest draft of any batch stays 6
   CHECK(server_settings(plan)[0].lines[0].find("\"num_speculative_tokens\": 6") != std::string::npos);
-  CHECK(server_settings(plan)[0].older[0].lines[0].find("\"num_speculative_tokens\": 3") != std::string::npos);
+  CHECK(server_settings(plan)[0].older[0].lines[0].find("\"num_speculative_tokens\": 3") !=
+        std::string::npos);
   plan.devices = 4;
   plan.draft_devices = 1;
   CHECK(server_settings(plan)[0].lines[0].find("\"draft_tensor_parallel_size\": 1") != std::string::npos);
-  CHECK(all_of(server_settings(plan)[1]).find("runs the draft on 1 of the 4 devices; these settings do not") !=
-        std::string::npos);
+  CHECK(
+      all_of(server_settings(plan)[1]).find("runs the draft on 1 of the 4 devices; these settings do not") !=
+      std::string::npos);
   plan.devices = 1;
   plan.draft_devices = 0;
   plan.gamma = 6;

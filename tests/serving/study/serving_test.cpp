@@ -315,9 +315,10 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"cost": null}})").starts_with("/serving/cost: missing"));
   CHECK(refused(R"({"serving": {"cost": {"step": null, "position": null}}})")
             .starts_with("/serving/cost: a step of one sequence takes no time"));
-  CHECK(refused(
-            R"({"serving": {"cost": {"by_tokens": [{"tokens": 1, "ms": 12}, {"tokens": 64, "ms": 12.1}, {"tokens": 128, "ms": 12}]}}})")
-            .starts_with("/serving/cost/by_tokens/2/ms: 12 is below 12.1"));
+  CHECK(
+      refused(
+          R"({"serving": {"cost": {"by_tokens": [{"tokens": 1, "ms": 12}, {"tokens": 64, "ms": 12.1}, {"tokens": 128, "ms": 12}]}}})")
+          .starts_with("/serving/cost/by_tokens/2/ms: 12 is below 12.1"));
   CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
   // No whole block would mean a cache without limit.
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 15}}})")

@@ -208,9 +208,10 @@ TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha")
 }
 
 TEST_CASE("contexts that rounds never leave, though single steps would, are a class") {
-  // From 0, half of the rounds of two drafted tokens emit 1, 0, 0, and half emit 1; after these 0, 0 follow. So no
-  // round takes the step from 1 to 1, which leads into a class of 2.1111 tokens per round.
-  const ClassResult one = only_class(exact_of(R"({"gamma": 2, "rule": {"kind": "lenient-greedy", "lenience": 0.7},
+  // From 0, half of the rounds of two drafted tokens emit 1, 0, 0, and half emit 1; after these 0, 0 follow.
+  // So no round takes the step from 1 to 1, which leads into a class of 2.1111 tokens per round.
+  const ClassResult one =
+      only_class(exact_of(R"({"gamma": 2, "rule": {"kind": "lenient-greedy", "lenience": 0.7},
       "simulation": {"trials": 16, "length": 200, "prompt": [0, 0]}, "models": {
       "target": {"kind": "table", "rows": [[1, 8], [7, 9], [8, 4], [2, 6]]},
       "draft": {"kind": "table", "rows": [[1, 1], [1, 0], [0, 1], [1, 2]]}}})"));

@@ -105,7 +105,8 @@ TEST_CASE("row proofs: files without rows, and rows that are too many to follow,
   const TempFile positive(R"({"target": {"ids": [1], "logp": [1], "tail": 0}, "draft": {}})");
   CHECK_THROWS_WITH_AS(read_top_rows(positive.path().string()), doctest::Contains("natural logarithm"),
                        UsageError);
-  for (const char* row : {R"("logp": [-0.1, -0.1], "tail": 0)", R"("logp": [-0.7, -0.7], "tail": -0.01)", R"("logp": [-1, -1], "tail": 0.9)"}) {
+  for (const char* row : {R"("logp": [-0.1, -0.1], "tail": 0)", R"("logp": [-0.7, -0.7], "tail": -0.01)",
+                          R"("logp": [-1, -1], "tail": 0.9)"}) {
     const TempFile sum(fmt::format(R"({{"target": {{"ids": [1, 2], {}}}, "draft": {{}}}})", row));
     CHECK_THROWS_WITH_AS(read_top_rows(sum.path().string()), doctest::Contains("that sum to 1 with the tail"),
                          UsageError);
