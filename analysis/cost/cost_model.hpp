@@ -37,7 +37,8 @@ class MeasuredCost {
 
   double ms(double tokens, double batch) const;
   /// Returns where the times do not rise from the last but one point of an axis to the last, such as "from 2
-  /// to 4 tokens at batch 8": runs beyond the grid then take no longer. Empty if they rise everywhere.
+  /// to 4 tokens at batch 8": runs beyond the grid then take no longer. Empty if they rise, or if the axis
+  /// has one point.
   std::string flat_end() const;
 
   double max_tokens() const { return tokens_.back(); }

@@ -40,9 +40,13 @@ std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double
   auto* const draft = std::get_if<RooflineCost>(&costs.draft);
   const bool together =
       target != nullptr && draft != nullptr && draft->machine.devices == target->machine.devices;
+  const auto divide = [](const Transformer& model, int devices) {
+    return model.heads % devices == 0 &&
+           (model.kv_heads == 0 || model.kv_heads % devices == 0 || devices % model.kv_heads == 0);
+  };
   constexpr int most = 1024;
   for (int devices = 1; target != nullptr && devices <= most; ++devices) {
-    if (target->model.heads % devices != 0) continue;  // engines give each device the same number
+    if (!divide(target->model, devices) || (together && !divide(draft->model, devices))) continue;
     target->machine.devices = devices;
     if (together) draft->machine.devices = devices;
     if (device_memory(costs, at, share, gamma)->holds(at.batch)) return devices;

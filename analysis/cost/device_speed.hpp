@@ -45,7 +45,8 @@ std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation
                                           double gamma);
 
 /// Returns the smallest number of such devices, in tensor parallel, whose memory holds the weights, caches
-/// and states of this batch; empty if no number up to 1024 does, because each holds a copy of the cache.
+/// and states of this batch, among those that divide the models' heads; empty if none up to 1024 does: each
+/// may hold a copy of the cache.
 std::optional<int> devices_that_hold(CostPair costs, const Operation& at, double share, double gamma);
 
 /// Returns the findings at `gamma`, whose rounds emit `tokens_per_round` tokens; none unless the target's

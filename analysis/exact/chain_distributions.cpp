@@ -161,11 +161,24 @@ std::vector<ClosedClass> round_classes(const ContextChain& chain, int gamma, std
   for (const ClosedClass& members : classes)
     for (const std::int32_t x : members) inside += share[x];
   if (!reached.converged || inside > 1 - max_error) return classes;
-  constexpr double negligible = 1e-12;
-  ClosedClass visited;
-  for (std::int32_t x = 0; x < chain.size(); ++x)
-    if (share[x] > negligible) visited.push_back(x);
-  return {visited};
+  // The contexts of a stationary distribution are recurrent: rounds that begin in one visit its class.
+  const auto visited = [](std::span<const double> distribution) {
+    constexpr double negligible = 1e-12;
+    ClosedClass members;
+    for (std::size_t x = 0; x < distribution.size(); ++x)
+      if (distribution[x] > negligible) members.push_back(static_cast<std::int32_t>(x));
+    return members;
+  };
+  classes.clear();
+  std::vector<bool> known(chain.contexts.size());
+  for (const std::int32_t x : visited(reached.distribution)) {
+    if (known[static_cast<std::size_t>(x)]) continue;
+    std::vector<double> here(chain.contexts.size());
+    here[static_cast<std::size_t>(x)] = 1;
+    classes.push_back(visited(stationary_rounds(chain, gamma, std::move(here)).distribution));
+    for (const std::int32_t member : classes.back()) known[static_cast<std::size_t>(member)] = true;
+  }
+  return classes;
 }
 
 std::vector<double> expected_tokens_by_context(const ContextChain& chain, int gamma) {

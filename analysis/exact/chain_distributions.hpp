@@ -40,7 +40,7 @@ StationaryDistribution stationary_rounds(const ContextChain& chain, int gamma, s
 
 /// Returns the closed classes of contexts of rounds with gamma drafted tokens that begin in `start`. A lossy
 /// rule may never take some steps of the chain in one round, so that rounds stay in contexts that the steps
-/// would leave; these are then the only class.
+/// would leave; the classes are then those that rounds from `start` reach.
 std::vector<ClosedClass> round_classes(const ContextChain& chain, int gamma, std::vector<double> start);
 
 /// Returns E[N | x] = 1 + sum_{i=1..gamma} (M^i 1)(x) for every context x.

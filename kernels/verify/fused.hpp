@@ -229,7 +229,9 @@ SPECLAB_DEVICE inline bool wants_top(const VerifyBatch& batch, std::int64_t requ
 template <class Row, class Cell>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const RowPair<Row>& rows,
                            const Decision& decision, const TileChoice& choice, const Cell& cell) {
-  if (decision.invalid || choice.invalid) {
+  const bool own = decision.distribution.weighing == Weighing::target;
+  if (decision.invalid || choice.invalid ||
+      (own && has_sum_of_frozen_row(batch, true, request, decision.accepted))) {
     if (simt::thread_index() == 0) write_invalid(batch, request, decision);
     return;
   }

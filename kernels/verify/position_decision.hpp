@@ -18,12 +18,19 @@ struct PositionDecision {
   double log_target;  ///< log2 of the target's probability of the drafted token
 };
 
-/// Returns the sum of a row for which VerifyBatch::sum_known is true. At temperature 0 the row is invalid,
-/// because the number of largest logits is not known.
+/// Returns whether a sum is given for a row at temperature 0. It does not say how many ids have the largest
+/// logit, so the row counts as damaged.
+SPECLAB_DEVICE inline bool has_sum_of_frozen_row(const VerifyBatch& batch, bool of_target,
+                                                 std::int64_t request, std::int32_t position) {
+  return batch.options(of_target).log_sum_exp != nullptr &&
+         !(row_scale(batch, of_target, request, position).scale < frozen_scale);
+}
+
+/// Returns the sum of a row for which VerifyBatch::sum_known is true.
 SPECLAB_DEVICE inline LogSum known_sum(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                        std::int32_t position) {
   if (batch.rows(of_target).kind == RowKind::probabilities) return {0, no_token, 0};
-  if (!(row_scale(batch, of_target, request, position).scale < frozen_scale)) return {};
+  if (has_sum_of_frozen_row(batch, of_target, request, position)) return {};
   return given_log_sum(
       simt::load(batch.entry(batch.options(of_target).log_sum_exp, of_target, request, position)));
 }

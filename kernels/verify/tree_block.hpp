@@ -250,6 +250,8 @@ class Block {
     const VerifyBatch& batch = args_.tree.batch;
     const int thread = simt::thread_index();
     const auto sum_at = [this](std::int32_t t) { return weight_sum(t); };
+    if (leaf && has_sum_of_frozen_row(batch, true, request, of.position))
+      return write_invalid(accepted, flags);
     if (leaf && row_scale(batch, true, request, of.position).lowest()) {
       if (simt::cluster_rank() != 0 || thread >= simt::warp_size) return;
       const LogSum sum = merge_tops(args_.tiles, [&](std::int32_t t) {

@@ -24,7 +24,7 @@ def measured(method):
     """Microseconds by the ids that a row pair of all requests has."""
     with open(RESULTS, encoding="utf-8") as file:
         return {int(row["requests"]) * VOCAB: float(row["median_us"]) for row in csv.DictReader(file)
-                if (row["method"], row["workload"], row["cache"], row["dtype"], int(row["gamma"]), int(row["vocab"]), row["alpha"])
+                if row["median_us"] and (row["method"], row["workload"], row["cache"], row["dtype"], int(row["gamma"]), int(row["vocab"]), row["alpha"])
                 == (method, "chains", "flushed", "bf16", GAMMA, VOCAB, "0.7")}
 
 

@@ -58,6 +58,11 @@ RIVALS = {"vllm-engine-1": "speclab-operator", "vllm-model-runner": "speclab-ope
           "vllm-model-runner-temperature": "model-runner-drop-in"}
 
 
+def shown_number(value, digits=1):
+    """A number in text; "-" for times that a method which decides wrongly does not have."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
 def sizes(rows):
     """Prints a line for each size: speclab's times, the ceilings, and the fastest other method."""
     found = {}
@@ -70,8 +75,8 @@ def sizes(rows):
         ours = next((methods[name] for name in OURS if name in methods), None)
         if ours is None:
             continue
-        shown.append((*key, ours["method"], f"{ours['median_us']:.1f}", f"{100 * ours['of_copy']:.0f}",
-                      *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in others),
+        shown.append((*key, ours["method"], shown_number(ours["median_us"]), shown_number(ours["of_copy"] and 100 * ours["of_copy"], 0),
+                      *(shown_number(methods[name]["median_us"]) if name in methods else "" for name in others),
                       sum(row.get("different", 0) for row in methods.values())))
     widths = [max(len(str(row[i])) for row in shown) for i in range(len(shown[0]))]
     for row in shown:
@@ -97,7 +102,7 @@ def compared(folder):
                     rows.setdefault(row["cache"], {})[name] = row
                     wrong += row.get("different", 0)
         for cache, pair in rows.items():
-            if "now" not in pair:
+            if "now" not in pair or any(row["median_us"] is None for row in pair.values()):
                 continue
             now = pair["now"]["median_us"]
             before = f"{pair['before']['median_us']:.1f}, {now:.1f}, {now / pair['before']['median_us']:.2f}" if "before" in pair else f"-, {now:.1f}, -"

@@ -14,7 +14,7 @@ from . import law, made_requests
 
 LEVEL = 1e-6
 # Requests, gamma and vocabulary. The last ones are those of GPT-2, which is no multiple of 16, and of Llama 3.
-SHAPES = ((1, 3, 11), (6, 1, 5), (24, 9, 37), (48, 3, 1000), (6, 5, 8193), (3, 4, 50257), (3, 4, 128256))
+SHAPES = ((1, 3, 11), (6, 1, 5), (24, 9, 37), (48, 3, 1000), (6, 5, 8193), (4, 4, 50257), (4, 4, 128256))
 # Gamma, vocabulary, the ids with probability, and the divisor of --requests.
 LAWS = ((2, 5, range(5), 1), (1, 17, range(17), 1), (2, 8209, (0, 15, 4096, 8191, 8208), 20))
 NAMES = ("target_logits", "target_probs", "draft_logits", "draft_probs", "drafted", "uniforms", "seed", "lengths")

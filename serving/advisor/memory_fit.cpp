@@ -30,10 +30,11 @@ MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share, d
                 at.batch, *memory->largest_batch, at.context, weights, usable)
           : fmt::format("{} are more than {}.", weights, usable);
   fit.fits_reason =
-      needed ? fmt::format("{} {} devices would hold a batch of {:.6g}.", reason, *needed, at.batch)
-             : fmt::format(
-                   "{} More devices would not hold a batch of {:.6g}, since each holds a copy of the cache.",
-                   reason, at.batch);
+      needed
+          ? fmt::format("{} {} devices would hold a batch of {:.6g}.", reason, *needed, at.batch)
+          : fmt::format(
+                "{} More devices would not hold a batch of {:.6g}: each holds a copy of the cache, or they do not divide the heads.",
+                reason, at.batch);
   return fit;
 }
 

@@ -84,19 +84,14 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
   constexpr const char* other_server =
       "the pages are of two servers, or of one that was started again; without --since all counts of the later page are read";
   const std::vector<TextLine> earlier_lines = lines_of(options.earlier, options.earlier_file);
-  const auto starts_in = [](const std::vector<TextLine>& lines) {
-    std::vector<TextLine> found;
-    std::copy_if(lines.begin(), lines.end(), std::back_inserter(found),
-                 [](const TextLine& line) { return line.text.starts_with("process_start_time_seconds"); });
-    return found;
-  };
-  const std::vector<TextLine> starts = starts_in(source.lines());
-  const std::vector<TextLine> then_starts = starts_in(earlier_lines);
-  if (!starts.empty() && !then_starts.empty() &&
-      !std::equal(starts.begin(), starts.end(), then_starts.begin(), then_starts.end(),
-                  [](const TextLine& now, const TextLine& then) { return now.text == then.text; }))
-    refuse_line(starts[0], "{} was {} in {}: {}", starts[0].text, then_starts[0].text, then_starts[0].where,
-                other_server);
+  constexpr const char* start = "process_start_time_seconds";
+  for (const PrometheusSample& then : samples_in(earlier_lines, start)) {
+    for (const PrometheusSample& now : samples_in(source.lines(), start)) {
+      if (now.labels == then.labels && now.value != then.value)
+        refuse_line(now.line, "{} was {} in {}, and is {}: {}", start, then.value, then.line.where, now.value,
+                    other_server);
+    }
+  }
   std::map<SampleKey, PrometheusSample> before;
   for (PrometheusSample& sample : samples_in(earlier_lines, prefix)) {
     if (counts(sample)) before.insert_or_assign({sample.name, sample.labels}, std::move(sample));

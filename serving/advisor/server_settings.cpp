@@ -88,7 +88,6 @@ Texts values_of(const ServedPlan& plan) {
                {"longest", std::to_string(longest_planned_draft(plan))},
                {"block", std::to_string(plan.gamma + 1)},
                {"devices", plan.devices > 1 ? std::to_string(plan.devices) : ""},
-               {"draft devices", plan.draft_devices > 0 ? std::to_string(plan.draft_devices) : ""},
                {"sequences", plan.max_sequences ? std::to_string(*plan.max_sequences) : ""},
                {"ranges", ""},
                {"by first", ""},
@@ -111,7 +110,6 @@ void add_plain(const Json& server, Texts& values) {
   };
   values["parallel"] = part("parallel", "devices");
   values["slots"] = part("slots", "sequences");
-  values["draft parallel"] = part("draft parallel", "draft devices");
   values["plain"] = filled(server.value("plain", ""), values);
 }
 
@@ -166,7 +164,7 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
   }
   setting.lines = setting_lines(server, form, ranges, values);
   setting.notes = notes_of(server, method, values);
-  if (plan.draft_devices > 0 && (values["draft parallel"].empty() || method != "draft"))
+  if (plan.draft_devices > 0)
     setting.notes.push_back(
         fmt::format("The plan runs the draft on {} of the {} devices; these settings do not.",
                     plan.draft_devices, plan.devices));

@@ -94,6 +94,7 @@ def test_third_tokens_are_no_fault():
     assert alarms / runs < 0.05 + 7 * math.sqrt(0.05 * 0.95 / runs)
     both = np.array([[0.02, 0.1]] * 100)
     assert speclab.greedy_check([0.1], both, 0.1).rounding and not speclab.greedy_check([5.0], both, 0.1).rounding
+    assert not speclab.greedy_check([9.5], both[:, 0], 0.1).rounding  # no token wins by rounding at this gap
     assert speclab.greedy_check([0.02], both[:, 0], 0.1) == speclab.greedy_check([0.02], both[:, :1], 0.1)
 
 

@@ -18,6 +18,8 @@ SPECLAB_OBJECT(RowProofs, "row_proofs", {"rule", &RowProofs::rule, kind_of(rule_
                               min_acceptance, max_acceptance, mean_bound, branches, counterexample,
                               arithmetic));
 
+namespace {
+
 /// Returns the candidates of a context: the ids of both rows, in the order in which they first occur.
 std::vector<std::int64_t> candidates_of(const TopRows& rows) {
   std::vector<std::int64_t> ids;
@@ -28,6 +30,8 @@ std::vector<std::int64_t> candidates_of(const TopRows& rows) {
   }
   return ids;
 }
+
+}  // namespace
 
 ProofTask row_task(const TopRows& rows, const RuleConfig& rule) {
   std::map<std::int64_t, std::size_t> places;

@@ -44,7 +44,7 @@ def _integers(name, value, least, end):
         made = torch.as_tensor(value)
     except (OverflowError, RuntimeError, TypeError, ValueError):
         made = None
-    if made is None or made.is_floating_point() or made.dtype == torch.bool:
+    if made is None or (made.is_floating_point() and made.numel() > 0) or made.dtype == torch.bool:
         raise SpeclabError(f"{name} is {value}: integers are needed")
     made = made.to(torch.int64)
     if made.device.type == "cpu" and not bool(((made >= least) & (made <= end - 1)).all()):

@@ -118,7 +118,7 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
         # A tensor [N] is one tree for all requests.
         if value is None:
             return None
-        if tuple(value.shape) not in ((rows - 1,), (requests, rows - 1)):
+        if tuple(value.shape) not in ((rows - 1,), (1, rows - 1), (requests, rows - 1)):
             raise SpeclabError(f"{name} is {list(value.shape)}: [{rows - 1}] or [{requests}, {rows - 1}] is needed")
         return as_int32(name, value).expand(requests, rows - 1)
 

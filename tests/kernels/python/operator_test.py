@@ -197,6 +197,13 @@ def test_rows_that_cannot_be_judged_are_damaged():
             result = verify(target, draft, drafted, uniforms, **options, implementation=implementation)
             assert (result.next == -2).tolist() == [False, True, False, False, False, False] and result.flags[1] & 1
             assert result.accepted[1] == 0
+    for lengths in (torch.zeros(6, dtype=torch.int32), None):  # the row of the bonus token, too
+        options = {"target_temperature": torch.stack([torch.ones(6)] * 3 + [cold], 1) if lengths is None else cold, "lengths": lengths}
+        draft = target[:, :3].contiguous()
+        plain = verify(target, draft, drafted, uniforms, **options)
+        for implementation in ("", "fused"):
+            result = verify(target, draft, drafted, uniforms, **options, target_log_sum_exp=target.logsumexp(-1), implementation=implementation)
+            assert plain.next[1] >= 0 and (result.next == -2).tolist() == [False, True, False, False, False, False]
     rows, ids = torch.zeros(1, 2, 4), torch.ones(1, 1, dtype=torch.int32)
     rows[0, 0] = torch.tensor([0.1, 0.4, 0.3, 0.2])
     for emulate in (False, True):

@@ -216,6 +216,16 @@ TEST_CASE("contexts that rounds never leave, though single steps would, are a cl
       "target": {"kind": "table", "rows": [[1, 8], [7, 9], [8, 4], [2, 6]]},
       "draft": {"kind": "table", "rows": [[1, 1], [1, 0], [0, 1], [1, 2]]}}})"));
   CHECK(*one.exact.tokens_per_target_step == doctest::Approx(2).epsilon(1e-12));
+  // After 2, 2 half of the texts enter it, and half the class of 1.
+  const ExactResult both = exact_of(R"({"gamma": 2, "rule": {"kind": "lenient-greedy", "lenience": 0.7},
+      "simulation": {"trials": 16, "length": 200, "prompt": [2, 2]}, "models": {
+      "target": {"kind": "table", "rows": [[1, 8, 0], [7, 9, 0], [1, 0, 0], [8, 4, 0], [2, 6, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 0]]},
+      "draft": {"kind": "table", "rows": [[1, 1, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 2, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}}})");
+  REQUIRE(both.classes.size() == 2);
+  const double first = *both.classes[0].exact.tokens_per_target_step;
+  const double second = *both.classes[1].exact.tokens_per_target_step;
+  CHECK(std::min(first, second) == doctest::Approx(2).epsilon(1e-12));
+  CHECK(std::max(first, second) == doctest::Approx(19.0 / 9).epsilon(1e-9));
 }
 
 TEST_CASE("rounds that remember their start say so") {
