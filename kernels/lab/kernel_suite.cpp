@@ -214,9 +214,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
     const BenchMethod* const method = find_named(task.methods, times.name);
-    // The times of a method that does something else than it should say nothing.
-    const bool wrong = times.replayed_otherwise > 0 || times.decisions.different > 0;
-    const double seconds = wrong ? NAN : median(times.seconds);
+    const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
     static_cast<KernelPoint&>(row) = point;
     row.realised_alpha = realised_alpha;
@@ -225,18 +223,23 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.kind = method != nullptr ? MethodKind::implementation : MethodKind::ceiling;
     row.repetitions = times.seconds.size();
     row.median_us = micro * seconds;
-    row.p99_us = wrong ? NAN : micro * nearest_rank(times.seconds, 0.99);
+    row.p99_us = micro * nearest_rank(times.seconds, 0.99);
     row.clock_mhz = measured.clock_mhz;
-    if (times.marginal_seconds && !wrong) row.marginal_us = micro * *times.marginal_seconds;
-    if (!times.draw_seconds.empty()) row.draws = static_cast<int>(times.draw_seconds.size());
-    if (!times.draw_seconds.empty() && !wrong) {
+    if (times.marginal_seconds) row.marginal_us = micro * *times.marginal_seconds;
+    if (!times.draw_seconds.empty()) {
       const auto [fastest, slowest] = std::ranges::minmax_element(times.draw_seconds);
+      row.draws = static_cast<int>(times.draw_seconds.size());
       row.fastest_draw_us = micro * *fastest;
       row.slowest_draw_us = micro * *slowest;
     }
     row.bytes = bytes_of(task, times, method);
     row.gb_per_s = row.bytes / seconds / 1e9;
     row.of_copy = row.bytes / seconds / copy_rate;
+    if (times.replayed_otherwise > 0 || times.decisions.different > 0) {
+      // The times of a method that does something else than it should say nothing.
+      row.median_us = row.p99_us = row.gb_per_s = row.of_copy = NAN;
+      row.marginal_us = row.fastest_draw_us = row.slowest_draw_us = std::nullopt;
+    }
     if (method == nullptr) continue;
     row.accepted = times.outcome.accepted;
     row.compared = times.decisions.requests;

@@ -85,8 +85,9 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
       "the pages are of two servers, or of one that was started again; without --since all counts of the later page are read";
   const std::vector<TextLine> earlier_lines = lines_of(options.earlier, options.earlier_file);
   constexpr const char* start = "process_start_time_seconds";
+  const std::vector<PrometheusSample> starts = samples_in(source.lines(), start);
   for (const PrometheusSample& then : samples_in(earlier_lines, start)) {
-    for (const PrometheusSample& now : samples_in(source.lines(), start)) {
+    for (const PrometheusSample& now : starts) {
       if (now.labels == then.labels && now.value != then.value)
         refuse_line(now.line, "{} was {} in {}, and is {}: {}", start, then.value, then.line.where, now.value,
                     other_server);

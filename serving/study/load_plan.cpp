@@ -319,10 +319,11 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   for (const auto& [name, cost] :
        {std::pair{"target", &question.costs.target}, {"draft", &question.costs.draft}}) {
     const auto* const times = std::get_if<MeasuredCost>(cost);
-    if (times == nullptr || times->flat_end().empty()) continue;
+    const std::string where = times == nullptr ? "" : times->flat_end();
+    if (where.empty()) continue;
     plan.warnings.push_back(fmt::format(
         "The {}'s measured times do not rise {}: larger runs, such as those of prompts, count as no longer, which may be far too short. Measure more tokens and batches",
-        name, times->flat_end()));
+        name, where));
   }
   plan.best = best_policies(plan, runs);
   plan.recommended = recommended_policies(plan, runs);

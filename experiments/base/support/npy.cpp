@@ -60,6 +60,18 @@ Directory directory_of(std::string_view bytes) {
   throw std::runtime_error("it is not an .npz file");
 }
 
+void require_checksum(std::string_view data, std::uint32_t expected) {
+  uLong found = crc32(0, nullptr, 0);
+  constexpr std::size_t piece = 1 << 26;
+  for (std::size_t at = 0; at < data.size(); at += piece) {
+    end_if_stopped();
+    found =
+        crc32_z(found, reinterpret_cast<const Bytef*>(data.data()) + at, std::min(piece, data.size() - at));
+  }
+  if (found != expected)
+    throw std::runtime_error("its bytes do not have the archive's CRC-32: the file is damaged");
+}
+
 }  // namespace
 
 double NpyArray::number(std::size_t index) const {
@@ -109,22 +121,6 @@ NpyArray parse_npy(std::string_view bytes) {
   array.data = bytes.substr(begin + header_size, is_empty ? 0 : array.size() * array.bytes);
   return array;
 }
-
-namespace {
-
-void require_checksum(std::string_view data, std::uint32_t expected) {
-  uLong found = crc32(0, nullptr, 0);
-  constexpr std::size_t piece = 1 << 26;
-  for (std::size_t at = 0; at < data.size(); at += piece) {
-    end_if_stopped();
-    found =
-        crc32_z(found, reinterpret_cast<const Bytef*>(data.data()) + at, std::min(piece, data.size() - at));
-  }
-  if (found != expected)
-    throw std::runtime_error("its bytes do not have the archive's CRC-32: the file is damaged");
-}
-
-}  // namespace
 
 NpzArchive::NpzArchive(std::string_view bytes) : bytes_(bytes) {
   const Directory directory = directory_of(bytes);
