@@ -117,12 +117,17 @@ def main() -> None:
             row.tokens = more[1] - less[1]
             row.seconds.setdefault(program, []).append(more[0] - less[0])
     print(f"{'row':<55}{'ns/token':>12}{'lowest':>12}{'highest':>12}{'over first':>12}")
+    hidden = False
     for row in chosen:
         times = {program: [1e9 * one / row.tokens for one in row.seconds[program]] for program in programs}
-        first = statistics.median(times[programs[0]])
+        middles = {program: statistics.median(times[program]) for program in programs}
         for program in programs:
-            middle = statistics.median(times[program])
-            print(f"{row.name:<55}{middle:>12.4g}{min(times[program]):>12.4g}{max(times[program]):>12.4g}{middle / first:>12.3f}")
+            found = f"{middles[program]:.4g}" if middles[program] > 0 else "hidden"
+            ratio = f"{middles[program] / middles[programs[0]]:.3f}" if min(middles[program], middles[programs[0]]) > 0 else "hidden"
+            print(f"{row.name:<55}{found:>12}{min(times[program]):>12.4g}{max(times[program]):>12.4g}{ratio:>12}")
+            hidden = hidden or ratio == "hidden"
+    if hidden:
+        sys.exit("hidden: other work on the machine took more time than the tokens did; run again with more --repetitions")
 
 
 main()
