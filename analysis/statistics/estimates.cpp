@@ -150,7 +150,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   // A target run in a round evaluates drafted + 1 positions, each with the operations of a step without
   // drafts.
   const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
-  const double longest = std::max(limits.max_drafted.value_or(std::ceil(drafted_a_round)),
+  const double longest = std::max(limits.most_accepted.value_or(std::ceil(drafted_a_round)),
                                   static_cast<double>(total.accepted_lengths.size()) - 1);
   // If sequences have equally many tokens, one that accepts nothing has this many rounds.
   const double max_rounds = largest_of(batches, limits.equal == EqualLength::tokens ? emitted : rounds);

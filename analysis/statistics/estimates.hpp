@@ -42,8 +42,9 @@ enum class EqualLength { rounds, tokens };
 /// Limits of a run that its tallies do not contain.
 struct RunLimits {
   EqualLength equal = EqualLength::rounds;
-  /// Maximum of drafted tokens in a round; by default the mean over rounds, or the longest accepted prefix.
-  std::optional<double> max_drafted = {};
+  /// Most tokens that a round can accept; by default the mean of those drafted, or the longest accepted
+  /// prefix.
+  std::optional<double> most_accepted = {};
 };
 
 struct Estimate {

@@ -114,7 +114,7 @@ double heads_speedup(double alpha, int gamma, double c) { return expected_tokens
 
 double speedup_bound_capped(double alpha, int most, double c) {
   const double tokens = expected_tokens(alpha, most);
-  return tokens / (1 + c * (tokens - 1));
+  return tokens / (1 + std::min(c, 1.0) * (tokens - 1));
 }
 
 double hierarchical_speedup(std::span<const LevelInputs> levels) {

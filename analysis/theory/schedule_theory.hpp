@@ -14,7 +14,7 @@ namespace speclab {
 double heads_speedup(double alpha, int gamma, double c);
 
 /// Returns the speedup of an oracle that drafts exactly the tokens that will be accepted, at most `most`, at
-/// time c each: with A for gamma = `most`, A / (1 + c (A - 1)). Without a limit see
+/// time c each: with A for gamma = `most`, A / (1 + c (A - 1)); 1 if c > 1. Without a limit see
 /// speedup_bound_drafting_paid.
 double speedup_bound_capped(double alpha, int most, double c);
 

@@ -1,5 +1,6 @@
 #include "analysis/theory/theorems.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -62,7 +63,7 @@ std::optional<double> speedup_bound_drafting_free(double alpha) {
 
 std::optional<double> speedup_bound_drafting_paid(double alpha, double c) {
   check_ranges(alpha, 0, c);
-  return reciprocal(1 - alpha + c * alpha);
+  return reciprocal(1 - alpha + std::min(c, 1.0) * alpha);
 }
 
 }  // namespace speclab

@@ -37,8 +37,8 @@ std::optional<double> guaranteed_speedup(double alpha, double c);
 /// - alpha). Empty at alpha = 1, where it is unbounded.
 std::optional<double> speedup_bound_drafting_free(double alpha);
 
-/// Returns the speedup of the same oracle if each drafted token takes time c: 1 / (1 - alpha + c alpha).
-/// Empty at alpha = 1 with c = 0.
+/// Returns the speedup of the same oracle if each drafted token takes time c: 1 / (1 - alpha + c alpha). It
+/// drafts nothing if c > 1, when a draft run takes longer than a target run. Empty at alpha = 1 with c = 0.
 std::optional<double> speedup_bound_drafting_paid(double alpha, double c);
 
 }  // namespace speclab

@@ -140,10 +140,9 @@ fs::path report_folder(const Values& values) {
   return changes.empty() ? folder : folder / ("reproduce" + changes_in_name(changes));
 }
 
-/// Throws UsageError if the report in `out` has sections that this one lacks, or if a section's folder holds
-/// another config's results.
+/// Throws UsageError if the report in `out` has sections that this one lacks.
 void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
-                         const std::vector<fs::path>& todo, const Values& values) {
+                         const std::vector<fs::path>& todo) {
   std::string lost;
   for (const fs::path& file : all) {
     const std::string name = file.stem().string();
@@ -155,11 +154,21 @@ void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
         "--out {}: its report would lose these sections:{}; choose another --out, or --force to overwrite",
         out.string(), lost);
   }
+}
+
+/// Throws UsageError if no config reads an option --set, or, without --force, if a section's folder holds
+/// another config's results.
+void refuse_unread_or_foreign(const fs::path& out, const std::vector<fs::path>& todo, const Values& values) {
+  std::set<std::string> read;
   for (const fs::path& file : todo) {
     try {
-      refuse_foreign_result(out / file.stem(), *with_sections(*load_config(file.string(), values, true)));
+      const auto config = load_config(file.string(), values, &read);
+      if (!values.has("force")) refuse_foreign_result(out / file.stem(), *with_sections(*config));
     } catch (const ConfigError&) {  // the report shows this error in the config's section
     }
+  }
+  for (const std::string& one : values.texts("set")) {
+    if (!read.contains(one)) throw UsageError("--set {}: none of these configs reads it", one);
   }
 }
 
@@ -170,7 +179,8 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   const bool quiet = values.has("quiet");
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
-    RunResult made = run_watched(*load_config(file.string(), values, true),
+    std::set<std::string> read;
+    RunResult made = run_watched(*load_config(file.string(), values, &read),
                                  {.folder = out / name, .title = name, .quiet = quiet});
     hold_cells(made);  // the summary reads them
     return made;
@@ -218,7 +228,8 @@ int reproduce_main(const Values& values) {
   const std::vector<fs::path> all = configs_of(paper, values);
   const std::vector<fs::path> todo = chosen(all, values);
   refuse_unwritable(out);
-  if (!values.has("force")) refuse_other_report(out, all, todo, values);
+  if (!values.has("force")) refuse_other_report(out, all, todo);
+  refuse_unread_or_foreign(out, todo, values);
 
   Page page = page_of_command("speclab: the paper's tables and figures", again);
   page.subtitle = paper.citation;

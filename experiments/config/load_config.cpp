@@ -74,9 +74,29 @@ void place_files(Json& config, const std::filesystem::path& folder) {
   }
 }
 
+/// Tells whether a sweep or a case that sets `set` replaces what an assignment to `keys` has set.
+bool replaces(const Json& set, const std::string& keys) {
+  if (!set.is_object()) return false;
+  return std::ranges::any_of(
+      set.items(), [&](const auto& one) { return ("/" + keys + "/").starts_with(one.key() + "/"); });
+}
+
+/// Returns why no cell of a config has the value of an assignment to `keys`; empty if one has it.
+std::string replaced_by(const Json& config, const std::string& keys) {
+  if (replaces(config.value("sweep", Json()), keys))
+    return "the sweep sets it in every cell; add --set sweep=null";
+  const Json cases = config.value("cases", Json());
+  const auto sets = [&](const Json& one) {
+    return one.is_object() && replaces(one.value("set", Json()), keys);
+  };
+  const bool all = cases.is_array() && !cases.empty() && std::ranges::all_of(cases, sets);
+  return all ? "every case sets it; add --set cases=null" : "";
+}
+
 }  // namespace
 
-std::shared_ptr<const Config> load_config(const std::string& file, const Values& values, bool one_of_many) {
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values,
+                                          std::set<std::string>* read_of_many) {
   // "configs/first.json" may be a file that comes with the program.
   const std::filesystem::path found_file = data_file(file);
   return in_file(file, [&] {
@@ -90,16 +110,22 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
     }
     const Json named = document.value("experiment", Json("decode"));
     const Experiment* const experiment = named.is_string() ? find_experiment(named) : nullptr;
+    const bool one_of_many = read_of_many != nullptr;
     if (one_of_many && experiment != nullptr)
       std::erase_if(assignments, [&](const auto& one) { return !reads_key(*experiment, keys_of(one)); });
-    for (const std::string& assignment : assignments) apply_assignment(document, assignment);
     std::set<std::string> keys;
-    const Json sweep = document.value("sweep", Json());
     for (const std::string& one : assignments) {
       if (!keys.insert(keys_of(one)).second) throw UsageError("--set {}: another --set sets it, too", one);
-      if (sweep.contains("/" + keys_of(one)))
-        throw UsageError("--set {}: the sweep sets it in every cell; add --set sweep=null", one);
     }
+    Json all_set = document;
+    for (const std::string& assignment : assignments) apply_assignment(all_set, assignment);
+    std::erase_if(assignments, [&](const std::string& one) {
+      const std::string replaced = replaced_by(all_set, keys_of(one));
+      if (!replaced.empty() && !one_of_many) throw UsageError("--set {}: {}", one, replaced);
+      return !replaced.empty();
+    });
+    for (const std::string& assignment : assignments) apply_assignment(document, assignment);
+    if (one_of_many) read_of_many->insert(assignments.begin(), assignments.end());
     // The title describes the config as written, so changes are added to it.
     const std::string changed = changes_of(assignments);
     if (!changed.empty() && document.contains("title") && document["title"].is_string()) {

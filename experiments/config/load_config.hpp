@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "experiments/base/command/verb.hpp"
@@ -12,8 +13,10 @@ struct Config;
 
 /// Returns the config of a file with --seed and --set applied; its title mentions the changes by --set. Files
 /// that it names are looked for in the working folder, in the config's folder, and among the files that come
-/// with the program. Of one among many, --set changes only what the experiment reads.
+/// with the program. Throws UsageError if --set changes what the sweep or every case sets.
+/// With `read_of_many` this is one of many configs: --set changes only what this one reads, which is added to
+/// it.
 std::shared_ptr<const Config> load_config(const std::string& file, const Values& values,
-                                          bool one_of_many = false);
+                                          std::set<std::string>* read_of_many = nullptr);
 
 }  // namespace speclab

@@ -59,6 +59,9 @@ Independence independence_of_rounds(const Job& job);
 /// Returns which units are independent for quantities that depend on the contexts of rounds.
 Independence independence_of_contexts(const SimulationSize& simulation);
 
+/// Returns the limits of a job's rounds. Of several drafts, too, a round accepts at most gamma tokens.
+inline RunLimits limits_of(const Job& job) { return {EqualLength::rounds, static_cast<double>(job.gamma)}; }
+
 struct EngineResult;
 /// Returns the engine that a finished job used, and counts of its work.
 EngineResult engine_result(const Job& job);

@@ -24,8 +24,8 @@ namespace {
 /// computed: for others it means that all batches are alike, not that the error is 0.
 bool is_precise(const Job& job) {
   const auto& [until, cost] = *job.wanted;
-  for (const Estimate& one :
-       estimates(job.outcome.batches, cost, job.precision->confidence, independence_of_rounds(job))) {
+  for (const Estimate& one : estimates(job.outcome.batches, cost, job.precision->confidence,
+                                       independence_of_rounds(job), limits_of(job))) {
     if (one.name != metric_name(until.metric) || !one.interval) continue;
     const bool known =
         until.metric == Metric::alpha_overlap ? one.interval->bounded() : one.interval->judges();

@@ -20,8 +20,8 @@ struct Speculative {
   double c;
 };
 
-/// An upper bound for schedules of rounds: drafts exactly the tokens that will be accepted, up to `most`. c =
-/// 0: drafting takes no time.
+/// An upper bound for schedules of rounds: drafts exactly the tokens that will be accepted, up to `most`, and
+/// none if a draft run takes longer than a target run. c = 0: drafting takes no time.
 struct UpperBound {
   std::uint64_t most;
   double c;
@@ -91,7 +91,8 @@ Elapsed run_schedule(const Speculative& schedule, const Acceptances& text, Event
 template <class Events>
 Elapsed run_schedule(const UpperBound& schedule, const Acceptances& text, Events& events) {
   return run_rounds(
-      text, schedule.c, [&](std::uint64_t at) { return text.leading(at, schedule.most); },
+      text, schedule.c,
+      [&](std::uint64_t at) { return schedule.c < 1 ? text.leading(at, schedule.most) : 0; },
       [](std::uint64_t n) { return n; }, events);
 }
 

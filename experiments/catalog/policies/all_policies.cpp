@@ -107,7 +107,7 @@ PolicyKind upper_bound_policy() {
   };
   return kind_entry<PolicyKind, P>(
       "upper-bound",
-      "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real policy knows.",
+      "Drafts exactly the tokens that will be accepted, which no real policy knows: an upper bound for all policies, where drafting a token takes less time than a target run.",
       {max_field<P>()}, [](const P& own, const auto&...) { return UpperBoundPolicy(own.most); });
 }
 

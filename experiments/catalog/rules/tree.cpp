@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -26,6 +27,8 @@ struct TreeParameters : Branching {
   std::int32_t nodes = 16;
   std::optional<std::vector<double>> rank_acceptance;
   std::optional<double> node_cost;
+  /// Levels of the fastest tree, which `measured` finds if a node's cost is given. No key of a config.
+  std::int32_t levels = std::numeric_limits<std::int32_t>::max();
 };
 
 /// Throws ConfigError for a key that trees of this growth do not read.
@@ -52,7 +55,7 @@ DraftTree optimal_tree_of(const TreeParameters& own, std::int32_t gamma, const s
     throw ConfigError(path + "/rank_acceptance", "[{}] sums to more than 1: only one sibling can be accepted",
                       fmt::join(ranks, ","));
   }
-  return DraftTree(optimal_tree(own.nodes, gamma, ranks).parents);
+  return DraftTree(optimal_tree(own.nodes, std::min(gamma, own.levels), ranks).parents);
 }
 
 /// Measures acceptance by rank if the config leaves it out, and the tree's size if its cost is given, with
@@ -78,6 +81,7 @@ std::shared_ptr<const void> measured(const SelectedKind& selected, const RulePil
         best_tree_size(parameters->nodes, pilot.gamma, *parameters->rank_acceptance, pilot.c,
                        [&](std::int32_t nodes) { return 1 + *node_cost * nodes; });
     parameters->nodes = static_cast<std::int32_t>(choice.tree.parents.size());
+    parameters->levels = choice.depth;
   }
   return parameters;
 }

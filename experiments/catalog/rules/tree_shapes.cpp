@@ -26,6 +26,9 @@ DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string&
 
 DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string& path) {
   const auto depths = static_cast<std::size_t>(gamma);
+  if (shape.branching && shape.drafts != Branching().drafts)
+    throw ConfigError(path + "/drafts",
+                      "\"branching\" gives the children of each depth; leave one of them out");
   if (shape.branching && shape.branching->size() != depths) {
     throw ConfigError(path + "/branching",
                       "has {} depths, and gamma is {}; give one number for each drafted position",

@@ -44,7 +44,7 @@ void describe(const CellSpec& cell, const Job& job, const std::optional<double>&
   const Config& config = cell.config;
   const std::vector<Tally>& batches = job.outcome.batches;
   const Independence independence = independence_of_rounds(job);
-  result.simulated = simulated_metrics(batches, config.cost, confidence, independence);
+  result.simulated = simulated_metrics(batches, config.cost, confidence, independence, limits_of(job));
   if (job.setup && !job.setup->rule.sampled->has_acceptance_rate())
     leave_out(result.simulated, Metric::alpha_overlap);
   const std::optional<Interval> overlap = value_of(result.simulated, Metric::alpha_overlap);

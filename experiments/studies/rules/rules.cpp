@@ -36,7 +36,7 @@ RuleQualityOptions quality_options(const Setup& setup, const Config& config) {
 void describe_simulation(const Config& config, const Job& job, CellResult& result, double confidence) {
   const std::vector<Tally>& batches = job.outcome.batches;
   const Independence independence = independence_of_rounds(job);
-  result.simulated = simulated_metrics(batches, config.cost, confidence, independence);
+  result.simulated = simulated_metrics(batches, config.cost, confidence, independence, limits_of(job));
   const bool one_context = job.setup->target.context_free() && job.setup->draft.context_free();
   const Independence of_contexts =
       one_context ? Independence::rounds : independence_of_contexts(job.simulation);

@@ -43,6 +43,8 @@ struct SchedulesSection {
 struct NamedSchedule {
   std::string name;
   std::string kind;
+  std::optional<int> gamma;
+  std::optional<double> c;
   MadeSchedule made;
 };
 
@@ -53,13 +55,19 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
   std::vector<NamedSchedule> all;
   for (const ScheduleConfig& chosen : config.section<SchedulesSection>().compare) {
     MadeSchedule made = chosen.entry().make(chosen, request);
-    const std::string wanted = chosen.label.empty() ? made.name : chosen.label;
+    Json keys;
+    write(kind_of(schedule_family()), chosen, keys);
+    const auto gamma = keys.contains("gamma") ? std::optional(keys["gamma"].get<int>()) : std::nullopt;
+    const auto c = keys.contains("c") ? std::optional(keys["c"].get<double>()) : std::nullopt;
+    const std::string wanted = !chosen.label.empty() ? chosen.label
+                               : c                   ? fmt::format("{}, c = {}", made.name, *c)
+                                                     : made.name;
     std::string name = wanted;
     const auto taken = [&](const NamedSchedule& other) { return other.name == name; };
     for (int copy = 2; std::any_of(all.begin(), all.end(), taken); ++copy) {
       name = fmt::format("{} ({})", wanted, copy);
     }
-    all.push_back({std::move(name), chosen.name(), std::move(made)});
+    all.push_back({std::move(name), chosen.name(), gamma, c, std::move(made)});
   }
   return all;
 }
@@ -249,6 +257,8 @@ class ComparedSchedules {
       ScheduleRow& row = own.rows.emplace_back();
       row.name = named_[i].name;
       row.kind = named_[i].kind;
+      row.gamma = named_[i].gamma;
+      row.c = named_[i].c;
       row.formula = made.formula(alpha);
       if (made.printed) row.commonly_printed = {made.printed->meaning, made.printed->value(alpha)};
       row.speedup = *known_bounds(speedup_interval(sums[i], row.formula, confidence), independence());

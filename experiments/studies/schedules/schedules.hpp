@@ -22,6 +22,8 @@ struct PrintedValue {
 struct ScheduleRow {
   std::string name;
   std::string kind;
+  std::optional<int> gamma;       ///< its own, instead of the config's
+  std::optional<double> c;        ///< its own, instead of the config's
   std::optional<double> formula;  ///< at the cell's acceptance rate; empty if it has no value
   std::optional<PrintedValue> commonly_printed;
   Interval speedup{};

@@ -24,7 +24,7 @@ SPECLAB_CHOICE(EventKind, {"draft run", EventKind::draft_run}, {"target run", Ev
                {"function g", EventKind::function_g}, {"stand-in for f", EventKind::draft_of_f});
 
 SPECLAB_RESULT(PrintedValue, "commonly_printed", meaning, value);
-SPECLAB_RESULT(ScheduleRow, "schedule", name, kind, formula, commonly_printed, speedup,
+SPECLAB_RESULT(ScheduleRow, "schedule", name, kind, gamma, c, formula, commonly_printed, speedup,
                formula_within_interval, error_percent, difference, tokens);
 SPECLAB_RESULT(TracedRun, "run", start, end, track, kind, label);
 SPECLAB_RESULT(ScheduleTrace, "trace", schedule, end, runs);
@@ -250,7 +250,7 @@ std::string schedules_csv(const Result& result, const Timings&) {
   add_interval_columns(columns, "simulated_speedup");
   columns.insert(columns.end(), {"formula_within_interval", "error_percent"});
   add_interval_columns(columns, "difference");
-  columns.emplace_back("tokens");
+  columns.insert(columns.end(), {"tokens", "own_gamma", "own_c"});
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
   for (const auto& [index, cell, own] : cells_of(result)) {
@@ -263,7 +263,8 @@ std::string schedules_csv(const Result& result, const Timings&) {
       row.push_back(csv_value(schedule.formula_within_interval));
       row.push_back(csv_value(schedule.error_percent));
       add_interval(row, schedule.difference);
-      row.emplace_back(schedule.tokens);
+      row.insert(row.end(),
+                 {schedule.tokens, csv_value(std::optional<double>(schedule.gamma)), csv_value(schedule.c)});
       lines += rows.line(index, cell, std::move(row));
     }
   }

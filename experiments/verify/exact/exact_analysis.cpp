@@ -360,6 +360,14 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     out.remarks.push_back(
         fmt::format("The best gamma is the largest that was searched, /search/max_gamma = {}.", best));
   }
+  if (out.iid) {
+    const OptimalGamma closed = optimal_gamma(*out.iid->alpha, task.config.cost.c);
+    if (closed.gamma.value_or(task.max_gamma + 1) > task.max_gamma) {
+      out.remarks.push_back(fmt::format(
+          "The i.i.d. formula {}; the table has its speedup at /search/max_gamma.",
+          closed.gamma ? fmt::format("is best at gamma = {}", *closed.gamma) : "gains with every gamma"));
+    }
+  }
 
   // The config's prompts would mix several classes, so each is simulated from one of its own contexts.
   Config config = task.config;

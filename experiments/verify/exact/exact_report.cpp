@@ -191,8 +191,8 @@ std::string exact_headline(const ExactResult& result) {
   }
   text += ".";
   if (one.exact.best_speedup && one.exact.optimal_gamma)
-    text += fmt::format(" The best γ is {}, with speedup {:.4g}.", *one.exact.optimal_gamma,
-                        *one.exact.best_speedup);
+    text += fmt::format(" Of γ up to {}, {} is the fastest, with speedup {:.4g}.",
+                        one.speedup_by_gamma.size() - 1, *one.exact.optimal_gamma, *one.exact.best_speedup);
   if (result.chain.closed_classes > 1)
     text += fmt::format(" This is the first of {} closed classes.", result.chain.closed_classes);
   return text;

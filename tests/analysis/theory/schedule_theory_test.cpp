@@ -106,6 +106,10 @@ TEST_CASE("rounds: Thm 3.8, heads and upper bounds lie within their intervals") 
       CHECK(follows(UpperBound{500, c}, alpha, *speedup_bound_drafting_paid(alpha, c)));
     }
     CHECK(follows(UpperBound{500, 0}, alpha, *speedup_bound_drafting_free(alpha)));
+    // Where a draft run takes longer than a target run, the oracle drafts nothing.
+    CHECK(follows(UpperBound{8, 1.5}, alpha, 1));
+    CHECK(speedup_bound_capped(alpha, 8, 1.5) == doctest::Approx(1));
+    CHECK(*speedup_bound_drafting_paid(alpha, 1.5) == doctest::Approx(1));
     CHECK(follows(Plain{}, alpha, 1));
   }
 }

@@ -46,6 +46,8 @@ expect 2 check "$source_dir/configs/audit.json" --set gamma=1 --set /gamma=2
 says err "/gamma=2: another --set sets it, too"
 expect 2 check "$source_dir/configs/audit.json" --set 'sweep={"/gamma": [1, 2]}' --set gamma=3
 says err "gamma=3: the sweep sets it in every cell"
+expect 2 check "$source_dir/configs/audit.json" --set 'cases=[{"set": {"/gamma": 1}}, {"set": {"/gamma": 2}}]' --set gamma=3
+says err "gamma=3: every case sets it; add --set cases=null"
 expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --json
 python "assert data['unseen_faults'] == []" out
 expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --set gamma=1

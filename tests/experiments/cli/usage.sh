@@ -96,6 +96,8 @@ expect 2 reproduce --configs swept --only one --quiet --out all
 says err "all: its report would lose these sections: two"
 expect 2 reproduce --configs swept --set confidence=0.9 --quiet --out all
 says err "holds the results of another config"
+expect 2 reproduce --configs swept --set nonsense=4 --quiet --out all --force
+says err "nonsense=4: none of these configs reads it"
 same all/summary.csv summary.csv
 mkdir away
 checks=$((checks + 1))

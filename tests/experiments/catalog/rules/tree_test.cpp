@@ -51,7 +51,7 @@ TEST_CASE("an optimal tree: acceptance by rank is measured once and becomes part
   CHECK(rule_json(build(config).rule_config) == rule_json(setup.rule_config));
 }
 
-TEST_CASE("given ranks are used, and a node's cost chooses the size") {
+TEST_CASE("given ranks are used, and a node's cost chooses the size and the depth") {
   const std::string ranks = R"("growth": "optimal", "nodes": 30, "rank_acceptance": [0.6, 0.1])";
   CHECK(parents_of(build(config_of("{\"kind\": \"tree\", " + ranks + "}"))).size() == 14);
   const Setup costly = build(config_of("{\"kind\": \"tree\", " + ranks + R"(, "node_cost": 0.2})"));
@@ -59,6 +59,15 @@ TEST_CASE("given ranks are used, and a node's cost chooses the size") {
                                            [](std::int32_t nodes) { return 1 + 0.2 * nodes; });
   CHECK(parents_of(costly) == choice.tree.parents);
   CHECK(choice.tree.parents.size() < 5);
+  // With dear draft runs, five nodes are faster on two levels than on the four that gamma allows.
+  Json dear = config_of(
+      R"({"kind": "tree", "growth": "optimal", "nodes": 8, "rank_acceptance": [0.6, 0.1], "node_cost": 0.02})");
+  dear["gamma"] = 4;
+  dear["cost"] = {{"c", 0.3}};
+  const TreeChoice wide = best_tree_size(8, 4, std::vector<double>{0.6, 0.1}, 0.3,
+                                         [](std::int32_t nodes) { return 1 + 0.02 * nodes; });
+  REQUIRE(wide.depth == 2);
+  CHECK(parents_of(build(dear)) == wide.tree.parents);
 }
 
 TEST_CASE("a tree's depth follows gamma from cell to cell, and the result says what was measured") {
@@ -75,12 +84,20 @@ TEST_CASE("a tree's depth follows gamma from cell to cell, and the result says w
   }
 }
 
+TEST_CASE("intervals of few rounds know that a tree accepts no more than its depth") {
+  Json config = config_of(R"({"kind": "tree", "drafts": 3})", 2);
+  config["simulation"] = {{"trials", 64}, {"length", 5}};
+  const Interval tokens = *value_of(run_of(config).result.cells[0].simulated, Metric::tokens_per_target_step);
+  CHECK(tokens.high <= 3);
+}
+
 TEST_CASE("trees that cannot be: too large, contradictory") {
   const auto error = [](const std::string& rule) { return config_error_of([&] { build(config_of(rule)); }); };
   CHECK(error(R"({"kind": "tree", "drafts": 20})").find("more than 4096") != std::string::npos);
   CHECK(error(R"({"kind": "tree", "branching": [2, 1]})").find("gamma is 3") != std::string::npos);
   CHECK(error(R"({"kind": "tree", "growth": "optimal", "rank_acceptance": [0.9, 0.3]})")
             .find("sums to more than 1") != std::string::npos);
+  CHECK(error(R"({"kind": "tree", "branching": [2, 1, 1], "drafts": 3})").starts_with("/rule/drafts: "));
   CHECK(error(R"({"kind": "tree", "nodes": 6})").starts_with("/rule/nodes: "));
   CHECK(error(R"({"kind": "tree", "node_cost": 0.1})").starts_with("/rule/node_cost: "));
   CHECK(error(R"({"kind": "tree", "growth": "dynamic", "rank_acceptance": [0.5]})")

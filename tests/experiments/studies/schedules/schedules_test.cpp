@@ -106,7 +106,11 @@ TEST_CASE("independent acceptances: every formula is within its interval, and al
   for (const ScheduleRow& row : found.rows) names.insert(row.name);
   CHECK(names.size() == 17);
   // A schedule's own gamma and c replace the config's.
-  CHECK(*row_of(found, "speculative, γ = 2").formula == doctest::Approx((1 - std::pow(0.8, 3)) / 0.2 / 1.04));
+  CHECK(row_of(found, "speculative, γ = 2, c = 0.02").gamma == 2);
+  CHECK(row_of(found, "speculative, γ = 2, c = 0.02").c == 0.02);
+  CHECK_FALSE(row_of(found, "speculative, γ = 4").gamma.has_value());
+  CHECK(*row_of(found, "speculative, γ = 2, c = 0.02").formula ==
+        doctest::Approx((1 - std::pow(0.8, 3)) / 0.2 / 1.04));
 }
 
 TEST_CASE("commonly printed formulas are outside their intervals where they mean another program") {
@@ -233,7 +237,7 @@ TEST_CASE("tables, figures and CSV") {
   const std::vector<Figure> by_gamma = figures_of(lengths, Timings{});
   CHECK(by_gamma[0].series.size() == 34);
   CHECK(by_gamma[0].series[2].name == "speculative");
-  CHECK(by_gamma[0].series[4].name == "speculative, γ = 2");
+  CHECK(by_gamma[0].series[4].name == "speculative, γ = 2, c = 0.02");
   const std::string swept_lines = csv_of(swept, {});
   CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 35);
 }

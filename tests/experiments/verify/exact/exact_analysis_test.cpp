@@ -135,6 +135,17 @@ TEST_CASE("the search gives for each gamma what an analysis at that gamma gives"
   CHECK(*one.exact.best_speedup == doctest::Approx(best).epsilon(1e-11));
 }
 
+TEST_CASE("a best gamma at the end of the search is named as such, and so is a formula's beyond it") {
+  const std::string close = R"({"models": {"target": {"kind": "zipf", "vocab": 50},
+      "draft": {"kind": "mixture", "alpha": 0.95, "other": {"kind": "zipf", "reversed": true}}}, "cost": {"c": )";
+  const ClassResult one = only_class(exact_of(close + "0.01}}"));
+  CHECK(one.exact.optimal_gamma == 6);
+  REQUIRE(one.remarks.size() == 2);
+  CHECK(says(one.remarks[0], "the largest that was searched"));
+  CHECK(says(one.remarks[1], "is best at gamma = 40;"));
+  CHECK(says(only_class(exact_of(close + "0}}")).remarks.back(), "gains with every gamma"));
+}
+
 TEST_CASE("models with context: the formulas are off, and planted faults show") {
   const std::string models = R"("models": {
       "target": {"kind": "table", "rows": [[0.9, 0.1], [0.1, 0.9]]},
