@@ -15,16 +15,23 @@
 
 namespace speclab {
 
+/// Returns the number that is the whole text, without a plus sign or blanks; empty if there is none, or if
+/// the type cannot hold it.
+template <class Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number number{};
+  // The view is not null-terminated, and other text may follow it.
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 /// Returns the exponent of ten that follows the mark in "2e-3", "2e+3" or "2e3". Returns none if `text` is
 /// not one integer.
 inline std::optional<int> decimal_exponent(std::string_view text) {
   if (text.starts_with("+-")) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);
-  int exponent = 0;
-  // The view is not null-terminated, and other text may follow it.
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return exponent;
+  return parsed<int>(text);
 }
 
 /// Returns the shortest decimal that rounds to `value`, as a fraction such as "3/10". `value` is finite.

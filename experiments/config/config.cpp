@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/distribution/number.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
@@ -235,11 +235,9 @@ void check_printed(const CaseConfig& one, const std::string& path) {
   for (const auto& [metric, value] : one.printed) {
     const std::string here = fmt::format("{}/{}", path, metric);
     known_metric(metric, here);
-    double number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const auto number = parsed<double>(value);
     // std::stod, which reads them later, rejects numbers below 2^-1022.
-    const bool readable = std::isnormal(number) || number == 0;
-    if (error != std::errc{} || end != value.data() + value.size() || !readable) {
+    if (!number || !(std::isnormal(*number) || *number == 0)) {
       throw ConfigError(here, "\"{}\" is not a number in quotes, such as \"2.4\"", value);
     }
   }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
+#include "core/distribution/number.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/csv.hpp"
@@ -21,11 +21,8 @@ constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
 constexpr std::int32_t max_requests = 1 << 20;
 
 std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t least, std::int32_t most) {
-  std::int32_t value = 0;
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, value);
-  if (error != std::errc{} || stop != end || value < least || value > most) return std::nullopt;
-  return value;
+  const auto value = parsed<std::int32_t>(word);
+  return value && least <= *value && *value <= most ? value : std::nullopt;
 }
 
 /// Collects points in the order in which they were first added.

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/distribution/number.hpp"
 #include "experiments/recording/json_document.hpp"
 
 namespace speclab {
@@ -56,12 +57,11 @@ std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted) {
 }
 
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || value > max_count) {
+  const auto value = parsed<std::uint64_t>(word);
+  if (!value || *value > max_count) {
     refuse_line(line, "{} is \"{}\"; expected an integer from 0 to {}", what, brief(word), max_count);
   }
-  return value;
+  return *value;
 }
 
 std::optional<double> number_after(std::string_view line, std::string_view label) {

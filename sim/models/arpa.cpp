@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/distribution/number.hpp"
 #include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/text/input_stream.hpp"
@@ -92,16 +91,13 @@ class Reader {
   }
 
   double logarithm(std::string_view field, std::string_view expected) const {
-    double value = 0;
-    const std::string_view digits = field.front() == '+' ? field.substr(1) : field;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = end == digits.data() + digits.size();
+    const auto value = parsed<double>(field.front() == '+' ? field.substr(1) : field);
     // NaN fails the comparison; -inf, which some tools write for zero, passes. No probability is as large as
     // 10^99.
-    if (!whole || error != std::errc() || !(value < -log_of_zero)) {
+    if (!value || !(*value < -log_of_zero)) {
       fail(fmt::format("\"{}\" is not a base-10 logarithm", field), expected);
     }
-    return value;
+    return *value;
   }
 
   /// Reads \data\, then "ngram n=count" lines; leaves the reader on the line after them.
@@ -114,14 +110,11 @@ class Reader {
     } while (line_ != "\\data\\");
     for (advance("expected \"ngram 1=COUNT\""); fields_[0] == "ngram"; advance("expected \\1-grams:")) {
       const std::string wanted = fmt::format("ngram {}=", counts_.size() + 1);
-      std::size_t count = 0;
-      const char* const last = line_.data() + line_.size();
-      const char* const first = line_.data() + std::min(wanted.size(), line_.size());
-      const auto [end, error] = std::from_chars(first, last, count);
-      if (line_.rfind(wanted, 0) != 0 || error != std::errc() || end != last) {
-        fail(fmt::format("found \"{}\"", line_), fmt::format("expected \"{}COUNT\"", wanted));
-      }
-      counts_.push_back(count);
+      const auto count = line_.starts_with(wanted)
+                             ? parsed<std::size_t>(std::string_view(line_).substr(wanted.size()))
+                             : std::nullopt;
+      if (!count) fail(fmt::format("found \"{}\"", line_), fmt::format("expected \"{}COUNT\"", wanted));
+      counts_.push_back(*count);
     }
     if (counts_.empty()) fail(fmt::format("found \"{}\"", line_), "expected \"ngram 1=COUNT\"");
     if (counts_.size() > max_ngram_order) {

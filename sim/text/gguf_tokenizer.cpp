@@ -9,10 +9,10 @@
 
 #ifdef SPECLAB_HAS_LLAMA
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <mutex>
 
+#include "core/distribution/number.hpp"
 #include "sim/text/llama_library.hpp"
 #endif
 
@@ -62,10 +62,7 @@ std::string metadata(const llama_model* model, const std::string& key) {
 
 /// Returns a value as a number; `otherwise` if it is not there or is a list.
 double metadata_number(const llama_model* model, const std::string& key, double otherwise) {
-  const std::string text = metadata(model, key);
-  double number = otherwise;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
+  return parsed<double>(metadata(model, key)).value_or(otherwise);
 }
 
 /// Returns a piece in printable form.

@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <system_error>
 #include <type_traits>
 
+#include "core/distribution/number.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/support/text_files.hpp"
 
@@ -79,12 +78,6 @@ std::string field(const CsvValue& value) {
       value);
 }
 
-bool is_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 }  // namespace
 
 std::string trimmed(std::string_view text) {
@@ -116,19 +109,11 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::optional<double> number_in(std::string_view text) {
-  const std::string word = trimmed(text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = parsed<double>(trimmed(text));
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::optional<std::int64_t> integer_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+std::optional<std::int64_t> integer_in(std::string_view text) { return parsed<std::int64_t>(text); }
 
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   std::vector<TextLine> lines;
@@ -222,7 +207,7 @@ std::string csv_for_spreadsheets(std::string_view records) {
         quoted_now = true;
       }
       constexpr std::string_view run = "=+-@\t\r";
-      if (!whole.empty() && run.find(whole.front()) != std::string_view::npos && !is_number(whole))
+      if (!whole.empty() && run.find(whole.front()) != std::string_view::npos && !parsed<double>(whole))
         out += '\'';
       begins = false;
       if (at >= records.size()) break;

@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/distribution/number.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/support/csv.hpp"
@@ -89,11 +89,10 @@ class OrderType final : public Type {
 
 /// Returns the token id that a key of an object is.
 Token token_of(const std::string& key, const std::string& path) {
-  Token token = -1;
-  std::from_chars(key.data(), key.data() + key.size(), token);
-  if (token < 0 || std::to_string(token) != key)
+  const auto token = parsed<Token>(key);
+  if (!token || *token < 0 || std::to_string(*token) != key)
     throw ConfigError(path, "\"{}\" is not a token id, a whole number such as \"5\"", key);
-  return token;
+  return *token;
 }
 
 /// Reads {"token id": bias}.
