@@ -1,6 +1,7 @@
 // Runs loops over indices in parallel, with oneTBB. Threads are used only here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -69,6 +70,14 @@ void for_each_index(std::size_t count, const Body& body) {
   SPECLAB_TSAN_RELEASE(&loop.started);
   const LoopEnds end{loop};
   run_indices(count, call, &loop);
+}
+
+/// Calls body(first, last) for pieces of 0..count-1, of `size` indices but for the last, as for_each_index
+/// does for indices.
+template <class Body>
+void for_each_piece(std::size_t count, std::size_t size, const Body& body) {
+  for_each_index((count + size - 1) / size,
+                 [&](std::size_t piece) { return body(piece * size, std::min(count, (piece + 1) * size)); });
 }
 
 }  // namespace speclab

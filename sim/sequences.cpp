@@ -1,6 +1,5 @@
 #include "sim/sequences.hpp"
 
-#include <algorithm>
 #include <atomic>
 
 #include "core/stop.hpp"
@@ -17,26 +16,23 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
                                   const Fill& fill) {
   std::vector<Token> all(trials * length);
   std::atomic<bool> stopped{false};
-  for_each_index((std::size_t{trials} + steps_between_reports - 1) / steps_between_reports,
-                 [&](std::size_t block) {
-                   RoundScratch<double> scratch;
-                   const auto first = static_cast<std::uint32_t>(block) * steps_between_reports;
-                   const std::uint32_t count = std::min(steps_between_reports, trials - first);
-                   for (std::uint32_t trial = first; trial < first + count; ++trial) {
-                     if (stopped || control.stop()) {
-                       stopped = true;
-                       return false;
-                     }
-                     try {
-                       fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
-                     } catch (const Stopped&) {
-                       stopped = true;
-                       return false;
-                     }
-                   }
-                   control.progress(count);
-                   return true;
-                 });
+  for_each_piece(trials, steps_between_reports, [&](std::size_t first, std::size_t last) {
+    RoundScratch<double> scratch;
+    for (auto trial = static_cast<std::uint32_t>(first); trial < last; ++trial) {
+      if (stopped || control.stop()) {
+        stopped = true;
+        return false;
+      }
+      try {
+        fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
+      } catch (const Stopped&) {
+        stopped = true;
+        return false;
+      }
+    }
+    control.progress(last - first);
+    return true;
+  });
   if (stopped) all.clear();
   return all;
 }

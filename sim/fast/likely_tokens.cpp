@@ -25,10 +25,9 @@ LikelyTokens::LikelyTokens(const NgramTable& table, Side side) : table_(table), 
     }
   };
   const auto for_each_task = [&](const auto& body) {
-    for_each_index((contexts + contexts_a_task - 1) / contexts_a_task, [&](std::size_t task) {
+    for_each_piece(contexts, contexts_a_task, [&](std::size_t first, std::size_t last) {
       end_if_stopped();
-      const std::size_t last = std::min(contexts, (task + 1) * contexts_a_task);
-      for (std::size_t at = task * contexts_a_task; at < last; ++at) body(static_cast<std::uint32_t>(at));
+      for (std::size_t at = first; at < last; ++at) body(static_cast<std::uint32_t>(at));
     });
   };
   starts_.resize(contexts + 1);

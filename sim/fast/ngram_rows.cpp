@@ -1,10 +1,13 @@
 #include "sim/fast/ngram_rows.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
 #include "core/rules/token.hpp"
+#include "core/stop.hpp"
 #include "sim/models/packed_ngram.hpp"
+#include "sim/parallel.hpp"
 #include "sim/quality_sums.hpp"
 
 namespace speclab {
@@ -48,12 +51,15 @@ NgramRows::NgramRows(const NgramModel& target, const NgramModel& draft) : table_
   allocate();
   // Maximum over contexts of the tokens to which the draft gives no probability.
   std::atomic<std::int32_t> excluded = 0;
-  for_each_context([&](std::uint32_t at) {
-    const std::int32_t none = fill(at);
-    if (at == 0) return;
-    const std::int32_t here = table_.context(at).backoff[draft_side] > 0 ? none : vocab();
-    std::int32_t most = excluded.load(std::memory_order_relaxed);
-    while (most < here && !excluded.compare_exchange_weak(most, here, std::memory_order_relaxed)) {
+  for_each_piece(contexts(), 256, [&](std::size_t first, std::size_t last) {
+    end_if_stopped();
+    for (auto at = static_cast<std::uint32_t>(first); at < last; ++at) {
+      const std::int32_t none = fill(at);
+      if (at == 0) continue;
+      const std::int32_t here = table_.context(at).backoff[draft_side] > 0 ? none : vocab();
+      std::int32_t most = excluded.load(std::memory_order_relaxed);
+      while (most < here && !excluded.compare_exchange_weak(most, here, std::memory_order_relaxed)) {
+      }
     }
   });
   // A context has no more suffixes than tokens, and each suffix can exclude tokens.

@@ -11,18 +11,15 @@
 // repeated (rejection sampling, 1.0 to 1.3 draws on average on text).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "core/stop.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/ratio_lists.hpp"
 #include "sim/fast/row_draws.hpp"
 #include "sim/models/ngram_model.hpp"
-#include "sim/parallel.hpp"
 
 namespace speclab {
 
@@ -93,16 +90,6 @@ class NgramRows final : public PairRows {
   void prefetch_find(std::uint32_t context, Token token) const;
   /// Returns whether a context, or a suffix of it longer than `drawn_in`, lists the token.
   bool listed_above(std::uint32_t context, std::uint32_t drawn_in, Token token) const;
-  /// Calls body(context) for all contexts, in parallel.
-  template <class Body>
-  void for_each_context(const Body& body) const {
-    constexpr std::size_t in_a_row = 256;
-    for_each_index((contexts() + in_a_row - 1) / in_a_row, [&](std::size_t index) {
-      end_if_stopped();
-      const std::size_t last = std::min(contexts(), (index + 1) * in_a_row);
-      for (std::size_t at = index * in_a_row; at < last; ++at) body(static_cast<std::uint32_t>(at));
-    });
-  }
   void allocate();
   /// Fills the lists of a context. Returns how many of the listed tokens have no probability in the draft's
   /// row.

@@ -308,11 +308,10 @@ NgramTable::NgramTable(const NgramModel& target, const NgramModel& draft,
   builder.add_root(block);
   for (int length = 1; length < order; ++length) {
     const std::size_t count = builder.levels[static_cast<std::size_t>(length)].size();
-    for_each_index((count + contexts_a_task - 1) / contexts_a_task, [&](std::size_t task) {
+    for_each_piece(count, contexts_a_task, [&](std::size_t first, std::size_t last) {
       end_if_stopped();
       Builder::Block own_block;
-      const std::size_t last = std::min(count, (task + 1) * contexts_a_task);
-      for (std::size_t i = task * contexts_a_task; i < last; ++i) builder.add_context(length, i, own_block);
+      for (std::size_t i = first; i < last; ++i) builder.add_context(length, i, own_block);
     });
   }
 }

@@ -22,13 +22,12 @@ PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft, co
       bits_(alias_bits(static_cast<std::size_t>(target.vocab()))),
       overlap_(std::max(target.contexts(), draft.contexts())) {
   slots_.resize((slot_parts * overlap_.size()) << bits_);
-  constexpr std::size_t chunk = 64;
-  for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
+  for_each_piece(contexts(), 64, [&](std::size_t first, std::size_t last) {
     SlotScratch scratch;
     PositionWeights weights;
     const std::size_t slots = std::size_t{1} << bits_;
     end_if_stopped();
-    for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
+    for (std::size_t at = first; at < last; ++at) {
       const Row p = target_row(at);
       const Row q = draft_row(at);
       rule->position_weights(p, q, weights);

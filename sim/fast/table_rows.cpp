@@ -30,11 +30,10 @@ TableRows::TableRows(const TableModel& target, const TableModel& draft)
       sizes_(starts_.size()),
       overlap_(starts_.size()) {
   suffix_contexts_ = static_cast<std::uint32_t>(contexts() / static_cast<std::size_t>(vocab()));
-  constexpr std::size_t chunk = 16;
   const auto in_chunks = [](std::size_t count, const auto& body) {
-    for_each_index((count + chunk - 1) / chunk, [&](std::size_t index) {
+    for_each_piece(count, 16, [&](std::size_t first, std::size_t last) {
       end_if_stopped();
-      for (std::size_t at = index * chunk; at < std::min(count, (index + 1) * chunk); ++at) body(at);
+      for (std::size_t at = first; at < last; ++at) body(at);
     });
   };
   for (const Side side : {target_side, draft_side}) {
