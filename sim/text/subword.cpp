@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+
+#include "sim/text/text_file.hpp"
 #endif
 
 namespace speclab {
@@ -22,14 +24,6 @@ Subword::Subword(std::shared_ptr<const sentencepiece::SentencePieceProcessor> co
 #ifdef SPECLAB_HAS_SENTENCEPIECE
 
 namespace {
-
-/// Cuts the next line off `text`, without its line break.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
 
 class Lines : public sentencepiece::SentenceIterator {
  public:

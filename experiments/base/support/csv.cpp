@@ -13,6 +13,7 @@
 #include "core/distribution/number.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/support/text_files.hpp"
+#include "sim/text/text_file.hpp"
 
 namespace speclab {
 
@@ -121,11 +122,9 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   text = without_byte_order_mark(text);
   for (int number = 1; !text.empty(); ++number) {
     stop.step();
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (std::string line = trimmed(text.substr(0, end)); !line.empty()) {
+    if (std::string line = trimmed(take_line(text)); !line.empty()) {
       lines.push_back({fmt::format("{}:{}", file, number), std::move(line)});
     }
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
 }

@@ -13,6 +13,7 @@
 #include "experiments/base/support/printable.hpp"
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "sim/text/text_file.hpp"
 
 namespace speclab {
 
@@ -197,11 +198,8 @@ RecordingPart read_csv(const RecordingSource& source) {
   std::string_view text = source.bytes();
   std::size_t line_number = 0;
   const auto next_line = [&] {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
     ++line_number;
-    return line;
+    return take_line(text);
   };
   const auto where = [&] { return fmt::format("{}:{}", source.name(), line_number); };
   std::string_view header = next_line();

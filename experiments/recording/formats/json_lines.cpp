@@ -15,6 +15,7 @@
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "sim/text/text_file.hpp"
 
 namespace speclab {
 
@@ -69,9 +70,7 @@ RecordingPart read_json_lines(const RecordingSource& source) {
   std::string_view text = source.bytes();
   TokenRecord record;
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string line(take_line(text));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const std::string where = fmt::format("{}:{}", source.name(), number);
     const Json json = json_line(line, where);
