@@ -2,27 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
-#include <span>
 
 #include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 namespace {
 
-struct Block {
-  std::uint32_t first;
-  std::uint32_t last;
-};
-
-constexpr std::array<Block, 4> no_width = {{
+constexpr std::array<CodePoints, 4> no_width = {{
     {0x0300, 0x036F},  // combining marks
     {0x200B, 0x200F},  // zero-width blanks and joiners
     {0x20D0, 0x20FF},  // combining marks for symbols
     {0xFE00, 0xFE0F},  // variation selectors
 }};
-constexpr std::array<Block, 8> double_width = {{
+constexpr std::array<CodePoints, 8> double_width = {{
     {0x1100, 0x115F},    // Hangul Jamo
     {0x2E80, 0xA4CF},    // CJK, kana, Yi
     {0xAC00, 0xD7A3},    // Hangul
@@ -32,11 +25,6 @@ constexpr std::array<Block, 8> double_width = {{
     {0x1F300, 0x1FAFF},  // emoji
     {0x20000, 0x3FFFD},  // CJK extensions
 }};
-
-bool within(std::uint32_t code, std::span<const Block> blocks) {
-  return std::any_of(blocks.begin(), blocks.end(),
-                     [code](const Block& block) { return block.first <= code && code <= block.last; });
-}
 
 }  // namespace
 

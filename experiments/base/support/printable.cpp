@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "sim/text/utf8.hpp"
@@ -12,11 +11,6 @@ namespace speclab {
 namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
-
-struct CodePoints {
-  std::uint32_t first;
-  std::uint32_t last;
-};
 
 /// Unicode 15: general categories Cc, Zl and Zp, the property Bidi_Control, and the characters of Cf that are
 /// invisible. Joiners (U+200C, U+200D) are not listed: they belong to words and emoji.
@@ -72,9 +66,7 @@ Glyph first_glyph(std::string_view text) {
   if (length == 0) return {1, false, 0};
   std::uint32_t code = byte_at(text, 0) & (length == 1 ? 0x7fU : 0x7fU >> length);
   for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (byte_at(text, i) & 0x3fU);
-  const bool is_hidden = std::ranges::any_of(
-      hidden, [code](const CodePoints& range) { return range.first <= code && code <= range.last; });
-  return {length, !is_hidden, code};
+  return {length, !within(code, hidden), code};
 }
 
 std::string printable(std::string_view text, std::size_t most) { return shortened(text, most, true); }

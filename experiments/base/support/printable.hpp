@@ -1,12 +1,25 @@
 // Makes untrusted text safe for a terminal or a message.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace speclab {
+
+/// A range of Unicode's code points.
+struct CodePoints {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+inline bool within(std::uint32_t code, std::span<const CodePoints> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [code](const CodePoints& range) { return range.first <= code && code <= range.last; });
+}
 
 /// The first character of a text, or its first byte if that belongs to no character.
 struct Glyph {
