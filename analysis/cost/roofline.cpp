@@ -113,42 +113,46 @@ double cached_numbers(const Mixer& mixer, double context, double entries) {
 /// Returns how often all devices together store a cache or state.
 double copies(const Mixer& mixer, int devices) { return std::max(1.0, double(devices) / mixer.parts); }
 
+/// Returns the sum of `of(mixer)` over a model's kinds of mixers.
+template <class Of>
+double sum_of_mixers(const Transformer& model, const Of& of) {
+  double sum = 0;
+  for (const Mixer& mixer : mixers_of(model)) sum += of(mixer);
+  return sum;
+}
+
 /// Returns the bytes that a run of `tokens` tokens reads from the cache of one sequence on all devices; the
 /// function below returns those that it writes per position.
 double read_cache(const Transformer& model, double context, double tokens, const Precision& precision,
                   int devices) {
   const double sources = model.encoder_layers > 0 ? 2 : 1;
-  double numbers = 0;
-  for (const Mixer& mixer : mixers_of(model))
-    numbers += copies(mixer, devices) * mixer.layers *
-               cached_numbers(mixer, context, mixer.read_entries(context, tokens));
-  return sources * precision.cache_bytes * numbers;
+  return sources * precision.cache_bytes * sum_of_mixers(model, [&](const Mixer& mixer) {
+           return copies(mixer, devices) * mixer.layers *
+                  cached_numbers(mixer, context, mixer.read_entries(context, tokens));
+         });
 }
 
 double written_cache(const Transformer& model, const Precision& precision, int devices) {
-  double numbers = 0;
-  for (const Mixer& mixer : mixers_of(model))
-    numbers += copies(mixer, devices) * (mixer.layers - mixer.layers_without_cache) *
-               (mixer.kept + mixer.index_kept) / mixer.ratio;
-  return precision.cache_bytes * numbers;
+  return precision.cache_bytes * sum_of_mixers(model, [&](const Mixer& mixer) {
+           return copies(mixer, devices) * (mixer.layers - mixer.layers_without_cache) *
+                  (mixer.kept + mixer.index_kept) / mixer.ratio;
+         });
 }
 
 /// Returns the bytes of one recurrent state of a sequence, in all layers, on all devices.
 double one_state(const Transformer& model, double drafts, int devices) {
-  double bytes = 0;
-  for (const Mixer& mixer : mixers_of(model))
-    bytes += copies(mixer, devices) * mixer.layers * mixer.state_size(drafts);
-  return bytes;
+  return sum_of_mixers(model, [&](const Mixer& mixer) {
+    return copies(mixer, devices) * mixer.layers * mixer.state_size(drafts);
+  });
 }
 
 /// Returns the FLOPs of mixing a token in all layers, besides the matrices.
 double mixing_flops(const Transformer& model, double context) {
   const double sources = model.encoder_layers > 0 ? 2 : 1;
-  double flops = 0;
-  for (const Mixer& mixer : mixers_of(model))
-    flops += mixer.layers * (sources * mixer.flops * mixer.read_entries(context, 1) +
-                             mixer.index_flops * mixer.entries(context) + mixer.state_flops);
-  return flops;
+  return sum_of_mixers(model, [&](const Mixer& mixer) {
+    return mixer.layers * (sources * mixer.flops * mixer.read_entries(context, 1) +
+                           mixer.index_flops * mixer.entries(context) + mixer.state_flops);
+  });
 }
 
 /// Returns the positions of each sequence that a run's layers compute.
@@ -189,8 +193,7 @@ double layers_in_turn(const Transformer& model, const Run& run) {
 
 /// Returns the number of layers that have a mixer or a feed-forward block, but not both.
 double single_blocks(const Transformer& model) {
-  double mixing = 0;
-  for (const Mixer& mixer : mixers_of(model)) mixing += mixer.layers;
+  const double mixing = sum_of_mixers(model, [](const Mixer& mixer) { return mixer.layers; });
   return model.layers_without_feed_forward + std::max(0.0, model.layers - mixing);
 }
 
@@ -238,11 +241,10 @@ Weights stored_weights(const Transformer& model) {
 double stored_cache(const Transformer& model, double context, const Precision& precision, int devices) {
   const double modules = model.head == HeadKind::mtp ? model.mtp_modules : 1;
   const double sources = model.encoder_layers > 0 ? 2 : 1;
-  double numbers = 0;
-  for (const Mixer& mixer : mixers_of(model))
-    numbers += copies(mixer, devices) * (mixer.layers - mixer.layers_without_cache) *
-               cached_numbers(mixer, context, mixer.entries(context));
-  return modules * sources * precision.cache_bytes * numbers;
+  return modules * sources * precision.cache_bytes * sum_of_mixers(model, [&](const Mixer& mixer) {
+           return copies(mixer, devices) * (mixer.layers - mixer.layers_without_cache) *
+                  cached_numbers(mixer, context, mixer.entries(context));
+         });
 }
 
 RunWork work(const Transformer& model, const Run& run, const Precision& precision, int devices) {

@@ -101,9 +101,6 @@ LengthMoments length_moments(const Tally& total, double longest, double confiden
            variance(square.high, mean.low)}};
 }
 
-Interval scaled(const Interval& interval, double factor) {
-  return {factor * interval.estimate, factor * interval.low, factor * interval.high};
-}
 Interval over(double number, const Interval& interval) {
   return {number / interval.estimate, number / interval.high, number / interval.low};
 }

@@ -31,6 +31,11 @@ struct Interval {
 /// Returns the estimate with infinite bounds.
 Interval unbounded(double estimate);
 
+/// Returns the interval of a number that is `factor` > 0 times as large.
+inline Interval scaled(const Interval& interval, double factor) {
+  return {factor * interval.estimate, factor * interval.low, factor * interval.high};
+}
+
 /// With fewer batches, the skewness is not corrected for, because its estimate is too uncertain.
 inline constexpr std::size_t min_skewed_batches = 32;
 

@@ -36,10 +36,6 @@ constexpr std::size_t max_listed_sequences = 1000;
 /// Largest gamma for rules whose work grows with gamma squared.
 constexpr std::size_t max_of_square = 32;
 
-Interval scaled(const Interval& interval, double factor) {
-  return {factor * interval.estimate, factor * interval.low, factor * interval.high};
-}
-
 struct RecordedCurve {
   IntervalUnits units;
   std::vector<GammaRounds> rounds;  ///< element 0 is for gamma 1
