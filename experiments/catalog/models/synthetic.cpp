@@ -5,20 +5,40 @@
 
 namespace speclab {
 
+namespace {
+
+/// Returns the kind of models of i.i.d. tokens with the probabilities `row(parameters, vocab)`.
+template <class P>
+ModelKind row_kind(const char* name, const char* sentence, std::vector<Field> fields,
+                   std::vector<double> (*row)(const P& own, std::int32_t vocab)) {
+  fields.insert(fields.begin(), vocab_field<P>());
+  return stored_rows_kind<P>(
+      kind_entry<ModelKind, P>(name, sentence, std::move(fields),
+                               [row](const P& own, const std::string& path, const ModelRequest& request) {
+                                 const std::int32_t vocab = vocab_of(own.vocab, path, request);
+                                 return BuiltModel{TableModel(vocab, 0, row(own, vocab))};
+                               }));
+}
+
+template <class P>
+Field concentration_field() {
+  return field("concentration", &P::concentration, number_above(0, 1e6),
+               "Concentration parameter; smaller puts more probability on fewer tokens.");
+}
+
+}  // namespace
+
 ModelKind zipf_model() {
   struct P {
     std::optional<std::int32_t> vocab;
     double exponent = 1;
     bool reversed = false;
   };
-  return stored_rows_kind<P>(kind_entry<ModelKind, P>(
+  return row_kind<P>(
       "zipf", "I.i.d. tokens with probability proportional to 1/rank^exponent.",
-      {vocab_field<P>(), field("exponent", &P::exponent, number(0, 20), "Zipf exponent."),
+      {field("exponent", &P::exponent, number(0, 20), "Zipf exponent."),
        field("reversed", &P::reversed, boolean(), "Count ranks from the last id.")},
-      [](const P& own, const std::string& path, const ModelRequest& request) {
-        const std::int32_t vocab = vocab_of(own.vocab, path, request);
-        return BuiltModel{TableModel(vocab, 0, zipf_row(vocab, own.exponent, own.reversed))};
-      }));
+      [](const P& own, std::int32_t vocab) { return zipf_row(vocab, own.exponent, own.reversed); });
 }
 
 ModelKind dirichlet_model() {
@@ -27,29 +47,20 @@ ModelKind dirichlet_model() {
     double concentration = 1;
     std::uint64_t seed = 1;
   };
-  return stored_rows_kind<P>(kind_entry<ModelKind, P>(
+  return row_kind<P>(
       "dirichlet", "I.i.d. tokens; the row is drawn from a symmetric Dirichlet distribution.",
-      {vocab_field<P>(),
-       field("concentration", &P::concentration, number_above(0, 1e6),
-             "Concentration parameter; smaller puts more probability on fewer tokens."),
-       integer_field("seed", &P::seed, 0, 9e15, "Seed of the row itself.")},
-      [](const P& own, const std::string& path, const ModelRequest& request) {
-        const std::int32_t vocab = vocab_of(own.vocab, path, request);
-        return BuiltModel{TableModel(vocab, 0, dirichlet_rows(vocab, 1, own.concentration, own.seed))};
-      }));
+      {concentration_field<P>(), integer_field("seed", &P::seed, 0, 9e15, "Seed of the row itself.")},
+      [](const P& own, std::int32_t vocab) { return dirichlet_rows(vocab, 1, own.concentration, own.seed); });
 }
 
 ModelKind uniform_model() {
   struct P {
     std::optional<std::int32_t> vocab;
   };
-  ModelKind made = stored_rows_kind<P>(kind_entry<ModelKind, P>(
+  ModelKind made = row_kind<P>(
       "uniform",
       "Every token equally likely; as a draft, the random drafter of Leviathan et al. 2023 (section 3.6).",
-      {vocab_field<P>()}, [](const P& own, const std::string& path, const ModelRequest& request) {
-        const std::int32_t vocab = vocab_of(own.vocab, path, request);
-        return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};
-      }));
+      {}, [](const P&, std::int32_t vocab) { return uniform_row(vocab); });
   made.exact_rows = [](const SelectedKind&, std::size_t vocab, const std::optional<ExactRows>&) {
     ExactRows rows(1, std::vector<Rational>(vocab, Rational(1)));
     normalise_exactly(rows);
@@ -63,13 +74,9 @@ ModelKind point_model() {
     std::optional<std::int32_t> vocab;
     Token token = 0;
   };
-  ModelKind made = kind_entry<ModelKind, P>(
-      "point", "Always the same token.",
-      {vocab_field<P>(), integer_field("token", &P::token, 0, max_model_vocab, "Its id.")},
-      [](const P& own, const std::string& path, const ModelRequest& request) {
-        const std::int32_t vocab = vocab_of(own.vocab, path, request);
-        return BuiltModel{TableModel(vocab, 0, point_row(vocab, own.token))};
-      });
+  ModelKind made = row_kind<P>("point", "Always the same token.",
+                               {integer_field("token", &P::token, 0, max_model_vocab, "Its id.")},
+                               [](const P& own, std::int32_t vocab) { return point_row(vocab, own.token); });
   made.facts = [](const SelectedKind& selected, const FactsRequest& request) {
     const P& own = selected.as<P>();
     const auto vocab = vocab_of(own.vocab, selected.path, request);
@@ -98,9 +105,7 @@ ModelKind markov_model() {
       {required(with_unit(
            integer_field("vocab", &P::vocab, 1, 8192, "Vocabulary size; vocab^2 probabilities are stored."),
            "tokens")),
-       field("concentration", &P::concentration, number_above(0, 1e6),
-             "Concentration parameter; smaller puts more probability on fewer tokens."),
-       integer_field("seed", &P::seed, 0, 9e15, "Seed of the rows.")},
+       concentration_field<P>(), integer_field("seed", &P::seed, 0, 9e15, "Seed of the rows.")},
       [](const P& own, const auto&...) {
         const auto rows = static_cast<std::uint32_t>(own.vocab);
         return BuiltModel{
