@@ -26,8 +26,7 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   require_power(settings);
   if (!samples_file.empty() && !std::filesystem::exists(samples_file))
     throw UsageError("--samples {}: there is no such file", samples_file);
-  ModelFactory factory;
-  const Setup setup = build_setup(config, factory);
+  const Setup setup = build_setup(config);
   TerminalWatch watch("check", quiet);
   const Control control = watch.control(equality_workload(setup, settings));
   if (samples_file.empty()) return test_equality(setup, config.gamma, settings, control);

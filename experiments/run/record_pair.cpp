@@ -68,8 +68,7 @@ RecordedTokens record_config(Config config, const RecordingOrder& order,
   constexpr double bytes_a_token = 4 * sizeof(double);
   const double tokens = static_cast<double>(length) * config.simulation.trials;
   require_memory(bytes_a_token * tokens, "/simulation", fmt::format("{} tokens", tokens));
-  ModelFactory factory;
-  const Setup setup = build_setup(config, factory);
+  const Setup setup = build_setup(config);
   RecordedTokens recorded = record_pair(setup, length, control_for(config.simulation.trials));
   if (recorded.partial) return recorded;
   if (order.top_rows > 0) {

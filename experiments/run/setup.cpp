@@ -210,6 +210,11 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
           .argmax_target = argmax_target};
 }
 
+Setup build_setup(const ConfigReader& config) {
+  ModelFactory factory;
+  return build_setup(config, factory);
+}
+
 void require_one_draft(const RuleConfig& rule, const std::string& experiment) {
   // Only rules of trees have measured parameters (the shape), and a tree has several drafts.
   if (!rule.entry().measure && make_rule(rule, 1).sampled->one_draft()) return;

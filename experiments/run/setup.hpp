@@ -52,6 +52,8 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
 /// Builds the set-up. Throws ConfigError if parts do not fit: an unreadable file, different vocabularies, an
 /// unreachable alpha, a prompt token outside the vocabulary.
 Setup build_setup(const ConfigReader& config, ModelFactory& factory);
+/// Builds a set-up that shares nothing with others.
+Setup build_setup(const ConfigReader& config);
 
 /// Builds the set-up of recorded models; returns nothing if neither model is recorded. Trials start at
 /// positions spread evenly over the text, which is read as a circle of sequences. Throws ConfigError for

@@ -138,8 +138,7 @@ nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
       refuse_many_cells(config, "check tests");
       const auto& settings = config.section<CheckSection>();
       require_power(settings);
-      ModelFactory factory;
-      const Setup setup = build_setup(config, factory);
+      const Setup setup = build_setup(config);
       return test_equality(setup, config.gamma, settings, watch.control(equality_workload(setup, settings)));
     });
   });

@@ -39,8 +39,7 @@ std::string check_emitted(const ConfigText& text, const Sequences& emitted) {
       const auto& settings = config.section<CheckSection>();
       if (emitted.shape(1) != static_cast<std::size_t>(settings.tokens))
         throw ConfigError("/check/tokens", "is not the length of the sequences");
-      ModelFactory factory;
-      const Setup setup = build_setup(config, factory);
+      const Setup setup = build_setup(config);
       return test_and_diagnose(setup, config.gamma, settings, tokens_of(emitted), watch.control(0));
     });
   });
@@ -57,8 +56,7 @@ double detectable_before(const ConfigText& text, std::uint64_t samples) {
   return watch.run([&] {
     return about(text, [&] {
       const auto& settings = config.section<CheckSection>();
-      ModelFactory factory;
-      const Setup setup = build_setup(config, factory);
+      const Setup setup = build_setup(config);
       const auto exact = exact_plain_distribution(setup, settings.tokens);
       if (!exact) throw ConfigError("/check/tokens", "too many sequences to enumerate");
       return detectable_jointly(*exact, setup.target.vocab(), static_cast<std::size_t>(settings.tokens),

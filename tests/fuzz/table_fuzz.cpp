@@ -1,7 +1,6 @@
 // Reads tables of probabilities in CSV and JSON files, as models.
 #include <nlohmann/json.hpp>
 
-#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -15,7 +14,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const char* name = size > 0 && data[0] == 'j' ? "table.json" : "table.csv";
     Json json = form;
     json["models"]["target"]["file"] = file_with(data + (size > 0), size > 0 ? size - 1 : 0, name).string();
-    ModelFactory factory;
-    build_setup(read_config(json), factory);
+    build_setup(read_config(json));
   });
 }

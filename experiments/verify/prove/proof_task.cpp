@@ -133,8 +133,7 @@ ProofTask proof_task(const Config& given) {
   const auto& [target_config, draft_config] = *config.models;
   require_stored(facts_of_model(config, false).stored_rows.value_or(true), target_config.path);
   require_stored(facts_of_model(config, true).stored_rows.value_or(true), draft_config.path);
-  ModelFactory factory;
-  const Setup setup = build_setup(config, factory);
+  const Setup setup = build_setup(config);
   const TableModel& target = stored(setup.target, target_config.path);
   const TableModel& draft = stored(setup.draft, draft_config.path);
   const auto vocab = static_cast<std::size_t>(target.vocab());

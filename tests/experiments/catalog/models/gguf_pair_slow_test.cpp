@@ -20,7 +20,6 @@ const bool no_pair_runs = !has_libllama();
 
 Setup our_pair(int batch, double temperature, const std::string& rule = "token") {
   const std::string folder = std::string(SPECLAB_SOURCE_DIR) + "/configs/neural/";
-  ModelFactory factory;
   return build_setup(
       read_config({{"title", "t"},
                    {"seed", test_seed(4)},
@@ -29,8 +28,7 @@ Setup our_pair(int batch, double temperature, const std::string& rule = "token")
                     {{"target", {{"kind", "gguf"}, {"file", folder + "target.gguf"}, {"batch", batch}}},
                      {"draft", {{"kind", "gguf"}, {"file", folder + "draft.gguf"}}}}},
                    {"rule", {{"kind", rule}}},
-                   {"simulation", {{"trials", 5}, {"length", 1}, {"prompt", "It is a truth"}}}}),
-      factory);
+                   {"simulation", {{"trials", 5}, {"length", 1}, {"prompt", "It is a truth"}}}}));
 }
 
 }  // namespace

@@ -70,8 +70,7 @@ std::string error_of_run(const Json& config) {
 EqualityResult tested(const Json& config, const std::string& rule, const CheckSection& settings) {
   Json whole = config;
   whole["rule"] = {{"kind", rule}};
-  ModelFactory factory;
-  const Setup setup = build_setup(read_config(whole), factory);
+  const Setup setup = build_setup(read_config(whole));
   return test_equality(setup, 3, settings, Control{}).value();
 }
 
@@ -230,10 +229,7 @@ TEST_CASE("gguf: ids that the tokenizer does not have, and recordings without a 
   Json& corpus = config["models"]["draft"]["corpus"];
   corpus = {
       {"file", text.path().string()}, {"tokenization", "ids"}, {"tokenizer", files.target.path().string()}};
-  const auto error = [&] {
-    ModelFactory factory;
-    return config_error_of([&] { build_setup(read_config(config), factory); });
-  };
+  const auto error = [&] { return config_error_of([&] { build_setup(read_config(config)); }); };
   CHECK(says(error(), "sequence 0 has the token 999999, outside the"));
   corpus.erase("tokenizer");
   CHECK(says(error(), "/models/draft/corpus/tokenizer: missing"));

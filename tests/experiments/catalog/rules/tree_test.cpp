@@ -23,10 +23,7 @@ Json config_of(const std::string& rule, int gamma = 3) {
                     std::to_string(gamma) + R"(, "rule": )" + rule + "}");
 }
 
-Setup build(const Json& config) {
-  ModelFactory factory;
-  return build_setup(read_config(config), factory);
-}
+Setup build(const Json& config) { return build_setup(read_config(config)); }
 
 Json rule_json(const RuleConfig& rule) {
   Json json;

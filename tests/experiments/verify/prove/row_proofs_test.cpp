@@ -35,8 +35,7 @@ std::string recorded_rows(const TempFile& file) {
                                           {{"target", {{"kind", "dirichlet"}, {"vocab", 5}}},
                                            {"draft", {{"kind", "dirichlet"}, {"vocab", 5}, {"seed", 4}}}}},
                                          {"simulation", {{"trials", 4}, {"length", 6}}}});
-  ModelFactory factory;
-  const Setup setup = build_setup(config, factory);
+  const Setup setup = build_setup(config);
   write_top_rows(setup, record_pair(setup, 6), file.path(), 3);
   return file.path().string();
 }
