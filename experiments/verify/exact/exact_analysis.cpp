@@ -1,5 +1,3 @@
-#include "experiments/verify/exact/exact_result.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,14 +10,11 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/version.hpp"
-#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
-#include "experiments/run/setup.hpp"
-#include "experiments/run/until.hpp"
+#include "experiments/verify/exact/exact_result.hpp"
+#include "experiments/verify/exact/exact_task.hpp"
 
 namespace speclab {
 
@@ -36,92 +31,6 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return largest;
 }
 
-/// The data that the analyses of all classes share.
-struct Task {
-  Config config;
-  JobList jobs;
-  bool simulate = false;
-  std::shared_ptr<const Setup> setup;
-  Grammar target_grammar, draft_grammar;  ///< empty without one
-  int memory = 0;                         ///< tokens that rows depend on, besides grammars
-  ContextChain chain;
-
-  bool has_grammar() const { return !target_grammar.empty() || !draft_grammar.empty(); }
-  /// Returns the tokens after a text's prompt, which grammars follow. All prompts have one length.
-  std::span<const Token> emitted(std::span<const Token> text) const {
-    return text.subspan(setup->simulation.prompts.front().size());
-  }
-  int max_gamma = 0;
-  double confidence = 0;
-};
-
-int memory_of(const Model& model, const char* path) {
-  if (const auto memory = model.memory()) return *memory;
-  throw ConfigError(path,
-                    "reads contexts of any length; exact needs models that read a fixed number of tokens: "
-                    "tables, n-grams and mixtures of them");
-}
-
-/// Returns a model's grammar. Throws ConfigError for other sampling options that remember.
-Grammar grammar_of(const ModelConfig& model, const Config& config) {
-  RequestLaw others = sampling_of(model, config.sampling);
-  Grammar grammar = std::exchange(others.grammar, {});
-  if (!others.remembers()) return grammar;
-  throw ConfigError(
-      sampling_path(model),
-      "exact follows a grammar, but no penalty and no \"min_tokens\", whose rows depend on every token "
-      "before them; \"run\" simulates them, and \"prove\" enumerates short texts");
-}
-
-/// Throws ConfigError, before models are built, for a config that `speclab exact` cannot analyse.
-void check_exact(const Config& config) {
-  check_setup(config);
-  // Only rules of trees have measured parameters (the shape), and exact does not support trees.
-  if (config.rule.entry().measure || !make_rule(config.rule, 1).sampled->decides_by_position()) {
-    throw ConfigError("/rule/kind",
-                      "exact needs a rule of one draft that decides position by position, such as token or "
-                      "lenience; this one looks at several positions or drafts at once");
-  }
-  require_every_gamma(config.rule, "exact");
-}
-
-/// Returns the number of tokens on which the models' rows depend, besides the grammars.
-int memory_of(Task& task) {
-  std::shared_ptr<const Setup> setup = task.setup;
-  if (task.has_grammar()) {
-    Config config = task.config;
-    config.sampling = {};
-    config.models->target.sampling.reset();
-    config.models->draft.sampling.reset();
-    setup = task.jobs.setup(config);
-  }
-  return std::max(memory_of(setup->target, "/models/target"), memory_of(setup->draft, "/models/draft"));
-}
-
-ContextChain chain_of(const Task& task) {
-  const Setup& setup = *task.setup;
-  TextKey key;
-  if (task.has_grammar()) {
-    key = [&](std::span<const Token> text) {
-      std::vector<Token> found;
-      for (const Grammar* grammar : {&task.target_grammar, &task.draft_grammar}) {
-        if (grammar->empty()) continue;
-        const GrammarState& state = state_after(*grammar, task.emitted(text));
-        found.push_back(static_cast<Token>(&state - grammar->data()));
-      }
-      const auto last = text.last(std::min(text.size(), static_cast<std::size_t>(task.memory)));
-      found.insert(found.end(), last.begin(), last.end());
-      return found;
-    };
-  }
-  try {
-    return build_context_chain(setup.target, setup.draft, setup.rule.enumerated, task.memory,
-                               setup.simulation.prompts, {}, key);
-  } catch (const ChainError& error) {
-    throw ConfigError("/models", error.what());
-  }
-}
-
 std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::int32_t contexts) {
   std::vector<double> distribution(static_cast<std::size_t>(contexts));
   for (const std::int32_t x : members) {
@@ -130,23 +39,13 @@ std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::in
   return distribution;
 }
 
-/// Returns the distribution of contexts at which the simulation's trials start.
-std::vector<double> start_distribution(const ContextChain& chain, const SimulationSize& simulation) {
-  std::vector<double> distribution(chain.contexts.size());
-  for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
-    distribution[static_cast<std::size_t>(chain.starts[trial % chain.starts.size()])] +=
-        1.0 / simulation.trials;
-  }
-  return distribution;
-}
-
 SolutionResult solution_of(const StationaryDistribution& found) {
   return {found.direct, found.iterations, found.residual, found.damped, found.converged};
 }
 
-RoundNumbers iid_values(double alpha, const Task& task) {
-  const int gamma = task.config.gamma;
-  const CostRatios& cost = task.config.cost;
+RoundNumbers iid_values(double alpha, const ExactTask& task) {
+  const int gamma = task.config->gamma;
+  const CostRatios& cost = task.config->cost;
   const OptimalGamma best = optimal_gamma(alpha, cost.c);
   const int best_gamma = std::min(best.gamma.value_or(task.max_gamma), task.max_gamma);
   RoundNumbers values;
@@ -190,16 +89,16 @@ RoundNumbers exact_values(const RoundStatistics& found, const CostRatios& cost) 
 
 /// Returns the exact speedups of gamma = 0..max_gamma. Each search for a stationary distribution starts from
 /// that of the previous gamma; that of the config's gamma is known. Ends before the first gamma without one.
-std::vector<double> search(const Task& task, const StationaryDistribution& known, std::vector<double> start,
-                           int& iterations) {
+std::vector<double> search(const ExactTask& task, const StationaryDistribution& known,
+                           std::vector<double> start, int& iterations) {
   std::vector<double> speedups{1.0};
   for (int gamma = 1; gamma <= task.max_gamma; ++gamma) {
-    const bool is_known = gamma == task.config.gamma;
+    const bool is_known = gamma == task.config->gamma;
     StationaryDistribution found = is_known ? known : stationary_rounds(task.chain, gamma, std::move(start));
     if (!is_known) iterations += found.iterations;
     if (!found.converged) break;
     const double tokens = round_statistics(task.chain, gamma, found.distribution).expected_tokens;
-    speedups.push_back(tokens / (gamma * task.config.cost.c + 1));
+    speedups.push_back(tokens / (gamma * task.config->cost.c + 1));
     start = std::move(found.distribution);
   }
   return speedups;
@@ -216,7 +115,7 @@ int best_of(const std::vector<double>& speedups) {
 
 /// Simulates `config`, which differs from the task's only in its prompt, at the task's gamma and the exact
 /// optimum.
-RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& config, int best_gamma) {
+RoundIntervals simulated_values(const ExactTask& task, JobList& jobs, const Config& config, int best_gamma) {
   const auto setup = jobs.setup(config);
   const Job& job = jobs.decode(setup, config.gamma);
   const Job& best = jobs.decode(setup, best_gamma);
@@ -272,7 +171,7 @@ const ClosedClass* plain_class(const ClosedClass& members, const std::vector<Clo
 
 /// Returns a sentence about the tokens that the target's grammar forces. As drafts they are always accepted,
 /// so that a round emits them and one other token.
-std::string forced_words(const Task& task, const std::vector<double>& plain) {
+std::string forced_words(const ExactTask& task, const std::vector<double>& plain) {
   double share = 0;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     if (state_after(task.target_grammar, task.emitted(task.chain.contexts[i])).forced()) share += plain[i];
@@ -282,36 +181,44 @@ std::string forced_words(const Task& task, const std::vector<double>& plain) {
       share, 1 / (1 - share));
 }
 
-/// Analyses one closed class of the chain. `only`: it is the only one.
-ClassResult analyse_class(Task& task, const ClosedClass& members,
-                          const std::vector<ClosedClass>& plain_classes, bool only) {
+/// Fills in what the target's own chain gives. Returns the distribution at which the search for that of
+/// rounds starts: the target's own, if the class contains all its contexts.
+std::vector<double> analyse_plain(const ExactTask& task, const ClosedClass& members,
+                                  const std::vector<ClosedClass>& plain_classes, ClassResult& out) {
   const ContextChain& chain = task.chain;
-  const int gamma = task.config.gamma;
-  ClassResult out;
-  out.contexts = members.size();
   std::vector<double> anywhere = uniform_on(members, chain.size());
-  if (const ClosedClass* own = plain_class(members, plain_classes)) {
-    StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
-    // Iteration cannot notice this itself: if parts of a chain hardly ever meet, each converges separately.
-    if (!target.direct && target.converged) {
-      const StationaryDistribution other = stationary_plain(chain, uniform_on({own->front()}, chain.size()));
-      target.converged = largest_difference(other.distribution, target.distribution) < same_distribution;
-    }
-    out.plain_solution = solution_of(target);
-    if (target.converged) {
-      out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
-      if (!task.target_grammar.empty()) out.remarks.push_back(forced_words(task, target.distribution));
-    } else {
-      out.remarks.emplace_back(
-          "The target's chain of contexts converges too slowly: alpha under the target's distribution, and with it the i.i.d. column, is unknown.");
-    }
-    if (std::includes(members.begin(), members.end(), own->begin(), own->end())) {
-      anywhere = target.distribution;
-    }
-  } else {
+  const ClosedClass* own = plain_class(members, plain_classes);
+  if (own == nullptr) {
     out.remarks.emplace_back(
         "This class's contexts belong to several closed classes of the target's chain of contexts, or to none: alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
+    return anywhere;
   }
+  StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
+  // Iteration cannot notice this itself: if parts of a chain hardly ever meet, each converges separately.
+  if (!target.direct && target.converged) {
+    const StationaryDistribution other = stationary_plain(chain, uniform_on({own->front()}, chain.size()));
+    target.converged = largest_difference(other.distribution, target.distribution) < same_distribution;
+  }
+  out.plain_solution = solution_of(target);
+  if (target.converged) {
+    out.iid = iid_values(std::clamp(mean_acceptance(chain, target.distribution), 0.0, 1.0), task);
+    if (!task.target_grammar.empty()) out.remarks.push_back(forced_words(task, target.distribution));
+  } else {
+    out.remarks.emplace_back(
+        "The target's chain of contexts converges too slowly: alpha under the target's distribution, and with it the i.i.d. column, is unknown.");
+  }
+  const bool whole = std::includes(members.begin(), members.end(), own->begin(), own->end());
+  return whole ? target.distribution : anywhere;
+}
+
+/// Analyses one closed class of the chain. `only`: it is the only one.
+ClassResult analyse_class(ExactTask& task, const ClosedClass& members,
+                          const std::vector<ClosedClass>& plain_classes, bool only) {
+  const ContextChain& chain = task.chain;
+  const int gamma = task.config->gamma;
+  ClassResult out;
+  out.contexts = members.size();
+  std::vector<double> anywhere = analyse_plain(task, members, plain_classes, out);
   StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
 
@@ -334,7 +241,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
         gamma, bounds.least, bounds.most));
     return out;
   }
-  out.exact = exact_values(found, task.config.cost);
+  out.exact = exact_values(found, task.config->cost);
   if (out.iid) out.exact.alpha = out.iid->alpha;
   out.tokens_per_target_step_from_start = elsewhere.expected_tokens;
   if (!one_distribution) {
@@ -370,10 +277,10 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   }
 
   // The config's prompts would mix several classes, so each is simulated from one of its own contexts.
-  Config config = task.config;
+  Config config = *task.config;
   std::vector<double> start;
   if (only) {
-    start = start_distribution(chain, task.setup->simulation);
+    start = task.start_distribution();
   } else {
     out.start = chain.contexts[static_cast<std::size_t>(recurrent)];
     config.simulation.prompt = out.start;
@@ -396,40 +303,25 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
 }  // namespace
 
 ExactResult analyse_exactly(const Config& config, bool simulate) {
-  Task task;
-  task.config = config;
-  refuse_many_cells(task.config, "exact analyses");
-  refuse_until(task.config,
-               "exact computes without error, and simulates a fixed number of trials in addition");
-  check_exact(task.config);
-  if (simulate) check_fast_engine(task.config);
-  task.config.add_section("search");
-  task.simulate = simulate;
-  task.target_grammar = grammar_of(task.config.models->target, task.config);
-  task.draft_grammar = grammar_of(task.config.models->draft, task.config);
-  task.setup = task.jobs.setup(task.config);
-  task.memory = memory_of(task);
-  task.chain = chain_of(task);
-  task.max_gamma = task.config.section<SearchSection>().max_gamma;
-
+  ExactTask task(config, simulate);
   const ContextChain& chain = task.chain;
   const Transitions* const plain[] = {&chain.plain()};
   const std::vector<ClosedClass> classes =
-      round_classes(chain, task.config.gamma, start_distribution(chain, task.setup->simulation));
+      round_classes(chain, task.config->gamma, task.start_distribution());
   const std::vector<ClosedClass> plain_classes = closed_classes(plain);
   std::size_t recurrent = 0;
   for (const ClosedClass& members : classes) recurrent += members.size();
   const std::size_t shown = std::min(classes.size(), max_classes);
   // Intervals per class: alpha twice, tokens, variance, speedup, operations, best speedup, two positions,
   // rejections, P(N = n).
-  const int intervals = static_cast<int>(shown) * (10 + task.config.gamma + 1);
-  task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
-                                             : task.config.confidence;
+  const int intervals = static_cast<int>(shown) * (10 + task.config->gamma + 1);
+  task.confidence = task.config->simultaneous ? family_confidence(task.config->confidence, intervals)
+                                              : task.config->confidence;
 
   ExactResult result;
   result.version = version_string();
-  result.title = task.config.title;
-  result.config = std::make_shared<const Config>(task.config);
+  result.title = task.config->title;
+  result.config = task.config;
   result.interval_confidence = task.confidence;
   result.chain = {.memory = task.memory,
                   .contexts = chain.contexts.size(),
