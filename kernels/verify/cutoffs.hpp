@@ -7,12 +7,6 @@
 // adds up all weights if top-p needs their sum, and thresholds are found among these ids. Only if they do not
 // suffice (larger top-k, top-p of flat rows) do the rounds read the row itself. Min-p needs only the largest
 // logit.
-//
-// A threshold is found in rounds: ids are counted, or their weights summed, in 256 bins, and the bin in which
-// the sum from above reaches the goal is the next round's range. In the first round bins have equal width in
-// logits, so that neighbours in a warp rarely add to the same bin; later rounds divide the bits of the float.
-// The sums are of whole numbers, whose order does not matter. Rounds end when the bin holds exactly what was
-// missing, or one value: after at most three rounds for 2-byte formats and five for floats.
 #pragma once
 
 #include <cmath>
@@ -20,6 +14,7 @@
 #include <type_traits>
 
 #include "kernels/verify/filters.hpp"
+#include "kernels/verify/thresholds.hpp"
 #include "kernels/verify/weights.hpp"
 
 namespace speclab {
@@ -32,26 +27,6 @@ struct CutoffArgs {
   float* cutoffs;
 };
 
-/// Maps logits to integers in the same order, without the bits that all logits of a format share. Both zeros
-/// have one number; NaN has none.
-struct OrderKeys {
-  unsigned unused;  ///< low bits of a float that the format lacks
-
-  SPECLAB_HD explicit OrderKeys(Dtype dtype)
-      : unused(dtype == Dtype::f32   ? 0
-               : dtype == Dtype::f16 ? 13
-                                     : 16) {}
-
-  SPECLAB_HD std::uint32_t key(float logit) const {
-    const std::uint32_t bits = bits_of_float(logit + 0.0F);
-    return ((bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U) >> unused;
-  }
-  SPECLAB_HD float logit(std::uint32_t key) const {
-    const std::uint32_t bits = key << unused;
-    return float_of_bits((bits & 0x80000000U) != 0 ? bits & 0x7fffffffU : ~(bits | ((1U << unused) - 1)));
-  }
-};
-
 /// Finds the cut-offs; `T` is the format of the target's rows. Threads hold one tile while they load the
 /// next; with AnyLogit these take more registers, so that only one block fits on a multiprocessor.
 template <class T>
@@ -60,7 +35,6 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
 
   /// Largest number of a row's logits that a block keeps in shared memory.
   static constexpr std::uint32_t max_near = 4096;
-  static constexpr std::uint32_t bins = tile_threads;
 
   /// The result of the first reading of a row.
   struct Peaks {
@@ -80,11 +54,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     Peaks of_block, peaks[tile_warps];
     std::uint64_t sum_of_block, sums[tile_warps];
     std::uint32_t near_count;
-    float near[max_near];                 ///< in any order
-    std::uint32_t low[bins], high[bins];  ///< halves of the bins' sums
-    std::uint64_t of_warp[tile_warps];
-    std::uint32_t chosen;
-    std::uint64_t above, here;  ///< sums of the bins above the chosen one, and the chosen bin's sum
+    float near[max_near];  ///< in any order
+    Thresholds::Shared thresholds;
   };
 
   SPECLAB_DEVICE void operator()(const CutoffArgs& args) const {
@@ -115,21 +86,6 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
   }
 
  private:
-  /// The keys that the threshold may still have, both ends included.
-  struct Range {
-    std::uint32_t least, most;
-  };
-  /// The goal that a threshold must reach: a number of ids (each counts 1), or a share of the total weight. A
-  /// total of 0 stands for the weight of the ids in the first range.
-  struct Goal {
-    bool of_weights;
-    double amount;
-    std::uint64_t total;
-  };
-  /// The number that a weight of 1 counts, so that 2^21 of them are below 2^64. Ids lighter than 2^-42 of the
-  /// likeliest count 0.
-  static constexpr float unit = 0x1p42F;
-
   /// Visits the ids of a row in memory that have a probability.
   struct RowReader {
     RowOf<T> row;
@@ -189,7 +145,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     if (peaks.invalid || !(peaks.largest > -INFINITY)) return -INFINITY;
     const OrderKeys order(dtype);
     const float scale = row.row.scale.scale;
-    Range range{0, order.key(peaks.largest)};
+    Thresholds::Range range{0, order.key(peaks.largest)};
     const bool counts = filters.top_k > 0 && filters.top_k < row.row.vocab;
     const bool weights = filters.top_p < 1;
     if (counts || weights) {
@@ -202,10 +158,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       // how many blocks share a row.
       const std::uint64_t total = counts ? 0 : near.sum;
       for (int turn = counts ? 0 : 1; turn < (weights ? 2 : 1); ++turn) {
-        const Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k), total};
-        suffices =
-            suffices && threshold(NearReader{shared.near, near.here}, order, scale, goal, range, shared);
-        if (!suffices) threshold(row, order, scale, goal, range, shared);
+        const Thresholds::Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k),
+                                    total};
+        const NearReader kept{shared.near, near.here};
+        suffices = suffices && Thresholds::find(kept, order, scale, goal, range, shared.thresholds);
+        if (!suffices) Thresholds::find(row, order, scale, goal, range, shared.thresholds);
       }
     }
     float least = range.least > 0 ? order.logit(range.least) : -INFINITY;
@@ -268,7 +225,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         // order. At an infinite temperature 0 times infinity would be NaN: then the sum is 0, which means
         // unknown.
         const float of_tile = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * unit);
+        if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * Thresholds::unit);
       }
       // A warp adds to the counter once for all its ids, because in a flat row every id is near.
       std::uint32_t mine = 0;
@@ -304,132 +261,6 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       if (sum_weights) near.sum += *simt::cluster_shared(&shared.sum_of_block, rank);
     }
     return near;
-  }
-
-  /// Finds the largest key such that the ids with this key or a larger one reach the goal, in number or in
-  /// weight, and makes it the least of the range. Returns false if all ids of the reader fall short of the
-  /// goal. `range.most` is the largest logit's key.
-  template <class Reader>
-  SPECLAB_DEVICE static bool threshold(const Reader& reader, const OrderKeys& order, float scale,
-                                       const Goal& goal, Range& range, Shared& shared) {
-    const float largest = order.logit(range.most);
-    Range left = range;
-    // The last bin of the first round collects all that is more than 42 powers of two less likely than the
-    // largest logit. Counts use the width of temperature 1, since any width will do.
-    const float per_logit =
-        static_cast<float>(bins - 1) / 42 * (goal.of_weights ? scale : static_cast<float>(log2_e));
-    const auto first_bin = [&](float logit) {
-      const float bin = (largest - logit) * per_logit;
-      return bin < static_cast<float>(bins - 1) ? static_cast<std::uint32_t>(bin) : bins - 1;
-    };
-    std::uint64_t above = 0;
-    std::uint64_t wanted = 0;
-    bool first = true;
-    do {
-      unsigned shift = 0;
-      while ((left.most - left.least) >> shift >= bins) ++shift;
-      shared.low[simt::thread_index()] = shared.high[simt::thread_index()] = 0;
-      simt::sync();
-      reader.each([&](float logit) {
-        const std::uint32_t key = order.key(logit);
-        if (key < left.least || key > left.most) return;
-        const std::uint64_t amount = goal.of_weights ? units_of((logit - largest) * scale) : 1;
-        if (amount > 0) add(shared, first ? first_bin(logit) : (left.most - key) >> shift, amount);
-      });
-      simt::cluster_sync();
-      const std::uint64_t all = choose_bin(shared, above, [&](std::uint64_t sum) {
-        if (first) wanted = wanted_of(goal, sum);
-        return wanted;
-      });
-      if (above + all < wanted) return false;
-      above = shared.above;
-      if (first) {
-        left = keys_of_bin(order, left, shared.chosen, first_bin);
-      } else {
-        left.most -= shared.chosen << shift;
-        const std::uint32_t others = (1U << shift) - 1;
-        if (left.most - left.least > others) left.least = left.most - others;
-      }
-      first = false;
-    } while (left.least < left.most && above + shared.here != wanted);
-    range.least = left.least;
-    return true;
-  }
-
-  /// Returns a weight of 2^x in units.
-  SPECLAB_DEVICE static std::uint64_t units_of(float x) {
-    return x > -42 ? static_cast<std::uint64_t>(power_of_two(x) * unit) : 0;
-  }
-  /// Returns the amount that the sum must reach, at least 1, so that one id is kept.
-  SPECLAB_DEVICE static std::uint64_t wanted_of(const Goal& goal, std::uint64_t sum) {
-    if (!goal.of_weights) return static_cast<std::uint64_t>(goal.amount);
-    const std::uint64_t total = goal.total == 0 ? sum : goal.total;
-    const auto wanted = static_cast<std::uint64_t>(ceil(goal.amount * static_cast<double>(total)));
-    return wanted < 1 ? 1 : wanted > total ? total : wanted;
-  }
-
-  /// Adds an amount to a bin as two halves of 32 bits, which shared memory adds natively; most amounts have
-  /// no upper half.
-  SPECLAB_DEVICE static void add(Shared& shared, std::uint32_t bin, std::uint64_t amount) {
-    const auto low = static_cast<std::uint32_t>(amount);
-    const std::uint32_t before = simt::fetch_add(&shared.low[bin], low);
-    const std::uint32_t carried = before > ~low ? 1 : 0;
-    const std::uint32_t high = static_cast<std::uint32_t>(amount >> 32U) + carried;
-    if (high > 0) simt::fetch_add(&shared.high[bin], high);
-  }
-
-  /// Finds the bin in which `above` plus the sum over all blocks' bins, from the first bin on, reaches
-  /// `wanted(sum of all bins)`, and leaves it in shared memory if there is one. Returns the sum of all bins.
-  /// All threads of a cluster call it after they have waited for each other; they may write to bins once it
-  /// has returned.
-  template <class Wanted>
-  SPECLAB_DEVICE static std::uint64_t choose_bin(Shared& shared, std::uint64_t above, const Wanted& wanted) {
-    const int thread = simt::thread_index();
-    const int warp = thread / simt::warp_size;
-    std::uint64_t here = 0;
-    for (int rank = 0; rank < simt::cluster_size(); ++rank) {
-      here += std::uint64_t{*simt::cluster_shared(&shared.high[thread], rank)} << 32U;
-      here += *simt::cluster_shared(&shared.low[thread], rank);
-    }
-    std::uint64_t sum = simt::warp_inclusive_sum(here);
-    if (thread % simt::warp_size == simt::warp_size - 1) shared.of_warp[warp] = sum;
-    simt::cluster_sync();
-    std::uint64_t all = 0;
-    for (int i = 0; i < tile_warps; ++i) {
-      if (i < warp) sum += shared.of_warp[i];
-      all += shared.of_warp[i];
-    }
-    const std::uint64_t goal = wanted(all);
-    sum += above;
-    if (sum >= goal && sum - here < goal) {
-      shared.chosen = static_cast<std::uint32_t>(thread);
-      shared.above = sum - here;
-      shared.here = here;
-    }
-    simt::sync();
-    return all;
-  }
-
-  /// Returns the keys of a range whose logits fall into a bin of the first round. Larger logits fall into
-  /// lower bins.
-  template <class Bin>
-  SPECLAB_DEVICE static Range keys_of_bin(const OrderKeys& order, const Range& range, std::uint32_t bin,
-                                          const Bin& bin_of) {
-    // Returns the least key of the range in a bin up to `last`.
-    const auto min_up_to = [&](std::uint32_t last) {
-      std::uint32_t least = range.least;
-      std::uint32_t most = range.most;
-      while (least < most) {
-        const std::uint32_t middle = least + (most - least) / 2;
-        if (bin_of(order.logit(middle)) <= last) {
-          most = middle;
-        } else {
-          least = middle + 1;
-        }
-      }
-      return least;
-    };
-    return {min_up_to(bin), bin == 0 ? range.most : min_up_to(bin - 1) - 1};
   }
 };
 
