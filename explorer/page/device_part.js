@@ -2,7 +2,7 @@
 import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
 import { figure, line, steps, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
-import { within } from "./state.js";
+import { withinRanges } from "./state.js";
 
 let presets = null;
 
@@ -12,11 +12,10 @@ export async function prepareDevices(ask) { presets = await ask("list_presets", 
 
 export function mendDevice(state) {
   const known = (name, names, otherwise) => !presets || names.includes(name) ? name : otherwise;
-  const whole = (value, least, most, otherwise) => Number.isFinite(value) ? within(Math.round(value), least, most) : otherwise;
   return {
     device: known(state.device, presets?.devices, deviceStart.device), target: known(state.target, presets?.models, deviceStart.target),
-    draft: known(state.draft, presets?.models, deviceStart.draft), devices: whole(state.devices, 1, 16, 4),
-    batch: whole(state.batch, 1, 512, 1), context: whole(state.context, 1, 131072, 1024),
+    draft: known(state.draft, presets?.models, deviceStart.draft),
+    ...withinRanges(state, deviceStart, { devices: [1, 16, 1], batch: [1, 512, 1], context: [1, 131072, 1] }),
   };
 }
 

@@ -50,6 +50,18 @@ export function slider({ label, least, most, step, format = shown, set }) {
   };
 }
 
+// Makes sliders for the numbers of a state: labels { name: label } and their ranges { name: [least, most, step] }.
+export function sliders(labels, ranges, set) {
+  const made = Object.entries(labels).map(([name, label]) => {
+    const [least, most, step] = ranges[name];
+    return [name, slider({ label, least, most, step, set: value => set({ [name]: value }) })];
+  });
+  return {
+    boxes: made.map(([, { box }]) => box),
+    show(state) { for (const [name, control] of made) control.show(state[name]); },
+  };
+}
+
 export function choice({ label, options, set }) {
   const id = `control-${++controls}`;
   const select = element("select", { id }, ...options.map(([value, text]) => element("option", { value }, text)));
@@ -75,6 +87,20 @@ export function wholeNumber({ label, least, most, set }) {
 }
 
 export const button = (text, onclick) => element("button", { type: "button", onclick }, text);
+
+// Shows on a button whether what it starts is running.
+export function press(start, text, running) {
+  start.textContent = text;
+  start.setAttribute("aria-pressed", String(running));
+}
+
+// Puts parts side by side: [title, ...elements] each.
+export const columns = (...parts) => element("div", { class: "columns" },
+  ...parts.map(([title, ...content]) => element("div", {}, element("h3", {}, title), ...content)));
+
+// Makes a legend of colours, [class, text] each.
+export const legendOf = entries => element("div", { class: "legend" },
+  ...entries.map(([kind, text]) => element("span", {}, element("i", { class: kind }), text)));
 
 // Returns a word for a shell, quoted if needed.
 export const shellWord = word => (/^[\w.,:\/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,5 +1,5 @@
 // Room (view) 5: acceptance and a plan from your data.
-import { element, slider, choice, button, commandBox, facts, shellWord, shown } from "./dom.js";
+import { element, slider, choice, button, columns, commandBox, facts, shellWord, shown } from "./dom.js";
 import { figure, bar, line, whisker, dot, svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
@@ -11,6 +11,8 @@ const mostBytes = 200e6;
 const example = "350255104553025511355042555031355205415553503215545053125550451325535501245553051245535502145355031254550351245530512455".slice(0, 120);
 const exampleFile = () => new File([`drafted,accepted\n${[...example].map(digit => `5,${digit}\n`).join("")}`], "example.csv");
 
+// Returns a file's name, or another word if a shell would not take it as it is.
+const nameOr = ({ name }, otherwise) => /^[\w.-]+$/.test(name) ? name : otherwise;
 
 export const dataRoom = {
   title: "5 Your data",
@@ -47,9 +49,7 @@ export const dataRoom = {
     const c = slider({ label: "Cost of a draft run c", least: 0, most: 1, step: 0.005, set: value => set({ c: value }) });
     const cell = choice({ label: "Cell of the result", options: [], set: value => set({ cell: Number(value) }) });
     const model = choice({ label: "Model of the log, or drafter of the recording", options: [], set: value => set({ model: value }) });
-    const pictures = element("div", { class: "columns" },
-      element("div", {}, element("h3", {}, "Acceptance by position"), positions),
-      element("div", {}, element("h3", {}, "Speedup by γ"), speedups));
+    const pictures = columns(["Acceptance by position", positions], ["Speedup by γ", speedups]);
     const taskHost = element("div", {});
     const tasks = element("div", { hidden: true }, element("h3", {}, "Acceptance by task"), taskHost);
     found.append(pictures, tasks, values, advice, settings);
@@ -173,18 +173,18 @@ export const dataRoom = {
       error.hidden = true;
       empty.hidden = true;
       found.hidden = false;
-      const name = /^[\w.-]+$/.test(data.name) ? data.name : "FILE";
+      const name = nameOr(data, "FILE");
       taskPicture(plan);
+      advice.replaceChildren(...[...(plan.is_recording ? [] : [plan.reason]), ...plan.advice].map(sentence => element("p", {}, sentence)));
+      settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
       if (plan.is_recording) {
         if (!data.draft) keepRecording({ name: data.name, text: data.text, column: chosen });
         about.textContent = `${data.name}: ${shown(plan.tokens)} tokens, ${shown(plan.sequences)} sequences (${plan.format}).`;
         pictures.hidden = plan.gamma.length === 0;
         if (plan.gamma.length) draw(plan);
         values.replaceChildren(facts(recordingFacts(plan)));
-        advice.replaceChildren(...plan.advice.map(sentence => element("p", {}, sentence)));
-        settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
         const column = chosen ? [` --column ${shellWord(chosen)}`, `column=${JSON.stringify(chosen)}, `] : ["", ""];
-        const second = data.draft ? (/^[\w.-]+$/.test(data.draft.name) ? data.draft.name : "FILE2") : "";
+        const second = data.draft ? nameOr(data.draft, "FILE2") : "";
         box.show(`speclab plan recording ${name}${second && ` --draft-recording ${second}`}${column[0]} --c ${now.c}`,
           `speclab.plan(recording="${name}", ${second && `draft_recording="${second}", `}${column[1]}c=${now.c})`);
         return;
@@ -206,8 +206,6 @@ export const dataRoom = {
         ["positions alike?", test(plan.positions_alike)], ["rounds independent?", test(plan.rounds_independent)],
         ["i.i.d.", plan.iid_rejected ? "rejected at level 0.001" : "not rejected at level 0.001"],
       ]));
-      advice.replaceChildren(...[plan.reason, ...plan.advice].map(sentence => element("p", {}, sentence)));
-      settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
       if (plan.is_log) {
         box.show(`speclab plan log ${name} --c ${now.c}${chosen && ` --model ${shellWord(chosen)}`}`, `speclab.plan(log="${name}", ${chosen && `model=${JSON.stringify(chosen)}, `}c=${now.c})`);
       } else {

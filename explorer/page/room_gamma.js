@@ -1,8 +1,8 @@
 // Room (view) 3: which gamma?
-import { element, slider, choice, commandBox, facts, shown } from "./dom.js";
+import { element, sliders, choice, columns, commandBox, facts, shown } from "./dom.js";
 import { figure, line, steps, dot } from "./svg.js";
 import { newestOnly } from "./client.js";
-import { within } from "./state.js";
+import { withinRanges } from "./state.js";
 import { deviceStart, prepareDevices, mendDevice, buildDevice } from "./device_part.js";
 import { publishedPairs } from "./published_pairs.js";
 
@@ -14,13 +14,9 @@ export const gammaRoom = {
 
   prepare: prepareDevices,
 
-  mend(state) {
-    const number = (value, least, most, otherwise) => Number.isFinite(value) ? within(value, least, most) : otherwise;
-    return {
-      alpha: number(state.alpha, 0, 1, 0.75), c: number(state.c, 0, 1, 0.05), chat: number(state.chat, 0, 1, 0),
-      gamma: Math.round(number(state.gamma, 0, 64, 5)), most: Math.round(number(state.most, 8, 64, 24)), ...mendDevice(state),
-    };
-  },
+  ranges: { alpha: [0, 1, 0.01], c: [0, 1, 0.005], chat: [0, 1, 0.005], gamma: [0, 64, 1], most: [8, 64, 1] },
+
+  mend: state => ({ ...withinRanges(state, gammaRoom.start, gammaRoom.ranges), ...mendDevice(state) }),
 
   build(host, { ask, set, fail }) {
     const formula = element("p", { class: "formula" });
@@ -33,10 +29,8 @@ export const gammaRoom = {
       label: "Published pair", options: [["", "own values"], ...publishedPairs.map(({ name }, at) => [String(at), name])],
       set: value => { if (value !== "") set({ alpha: publishedPairs[value].alpha, c: publishedPairs[value].c, gamma: publishedPairs[value].gamma }); },
     });
-    const alpha = slider({ label: "Acceptance rate α", least: 0, most: 1, step: 0.01, set: value => set({ alpha: value }) });
-    const c = slider({ label: "Cost of a draft run c", least: 0, most: 1, step: 0.005, set: value => set({ c: value }) });
-    const chat = slider({ label: "Cost of a draft run in operations ĉ", least: 0, most: 1, step: 0.005, set: value => set({ chat: value }) });
-    const gamma = slider({ label: "Drafted tokens γ", least: 0, most: 64, step: 1, set: value => set({ gamma: value }) });
+    const numbers = sliders({ alpha: "Acceptance rate α", c: "Cost of a draft run c", chat: "Cost of a draft run in operations ĉ",
+      gamma: "Drafted tokens γ" }, gammaRoom.ranges, set);
 
     const describe = newestOnly(async state => {
       const cost = { alpha: state.alpha, c: state.c, c_hat: state.chat };
@@ -81,16 +75,12 @@ export const gammaRoom = {
         `speclab.predict(${state.alpha}, ${state.c}, c_hat=${state.chat}, gamma=${state.gamma})`);
     });
 
-    host.append(element("div", { class: "controls" }, preset.box, alpha.box, c.box, chat.box, gamma.box), formula, reason,
-      element("div", { class: "columns" }, element("div", {}, element("h3", {}, "Speedup"), speedups),
-        element("div", {}, element("h3", {}, "The best γ"), optima)), values, box.box);
+    host.append(element("div", { class: "controls" }, preset.box, ...numbers.boxes), formula, reason,
+      columns(["Speedup", speedups], ["The best γ", optima]), values, box.box);
     const updateDevice = buildDevice(host, { ask, set, fail });
 
     const update = state => {
-      alpha.show(state.alpha);
-      c.show(state.c);
-      chat.show(state.chat);
-      gamma.show(state.gamma);
+      numbers.show(state);
       const named = publishedPairs.findIndex(pair => pair.alpha === state.alpha && pair.c === state.c);
       preset.show(named < 0 ? "" : String(named));
       describe(state).catch(fail);

@@ -1,5 +1,5 @@
 // Room (view) 1: one round.
-import { element, slider, choice, wholeNumber, button, commandBox, facts, shown, calm } from "./dom.js";
+import { element, slider, choice, wholeNumber, button, commandBox, facts, press, shown, calm } from "./dom.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
 import { rowsPicture } from "./rows_picture.js";
@@ -131,16 +131,14 @@ export const roundRoom = {
     const play = button("Play", () => {
       if (timer) stop();
       else {
-        play.textContent = "Pause";
-        play.setAttribute("aria-pressed", "true");
+        press(play, "Pause", true);
         timer = setInterval(() => nextDraw().catch(fail), calm() ? 2000 : 700);
       }
     });
     const stop = () => {
       clearInterval(timer);
       timer = null;
-      play.textContent = "Play";
-      play.setAttribute("aria-pressed", "false");
+      press(play, "Play", false);
     };
     let anew = true;
     const many = async () => {

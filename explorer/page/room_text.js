@@ -1,8 +1,8 @@
 // Room (view) 4: live decoding.
-import { element, slider, choice, wholeNumber, button, commandBox, facts, shown, calm } from "./dom.js";
-import { svg } from "./svg.js";
+import { element, slider, sliders, choice, wholeNumber, button, commandBox, facts, legendOf, press, shown, calm } from "./dom.js";
+import { svg, widthIn } from "./svg.js";
 import { newestOnly } from "./client.js";
-import { within } from "./state.js";
+import { withinRanges } from "./state.js";
 import { currentRecording, recordedTokens } from "./recordings.js";
 
 const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], ["0", "prompt lookup"], ["-1", "neural, from a recording"]];
@@ -81,7 +81,7 @@ function recordedPieces(found, tokens) {
 }
 
 function timeline(host, found) {
-  const width = Math.max(280, Math.min(host.clientWidth || 640, 900));
+  const width = widthIn(host);
   const left = 10;
   const scale = (width - left - 10) / found.horizon;
   const lane = 14;
@@ -106,9 +106,7 @@ function timeline(host, found) {
   root.append(svg("text", { x: width / 2, y: y + 30, "text-anchor": "middle", class: "label" }, "time, in target runs"));
   y += 36;
   for (const [key, value] of [["viewBox", `0 0 ${width} ${y}`], ["width", width], ["height", y]]) root.setAttribute(key, value);
-  const legend = element("div", { class: "legend" }, ...[["draft-run", "draft runs"], ["target-run", "target runs"], ["dropped-run", "dropped"]]
-    .map(([kind, text]) => element("span", {}, element("i", { class: kind }), text)));
-  host.replaceChildren(root, legend);
+  host.replaceChildren(root, legendOf([["draft-run", "draft runs"], ["target-run", "target runs"], ["dropped-run", "dropped"]]));
 }
 
 export const textRoom = {
@@ -118,21 +116,16 @@ export const textRoom = {
     "was dropped in room 5, or the shipped one, of novels, C++ headers and help pages.",
   start: { target: 4, draft: 2, gamma: 4, tokens: 60, c: 0.05, seed: 1, prompt: "It is a truth universally acknowledged ," },
 
-  mend(state) {
-    const whole = (value, least, most, otherwise) => Number.isFinite(value) ? within(Math.round(value), least, most) : otherwise;
-    return {
-      target: whole(state.target, 1, 5, 4), draft: whole(state.draft, ofRecording, 3, 2), gamma: whole(state.gamma, 1, 12, 4),
-      tokens: whole(state.tokens, 10, 400, 60), c: Number.isFinite(state.c) ? within(state.c, 0.005, 1) : 0.05,
-      seed: whole(state.seed, 0, 2 ** 32, 1), prompt: String(state.prompt).slice(0, 500),
-    };
+  ranges: {
+    target: [1, 5, 1], draft: [ofRecording, 3, 1], gamma: [1, 12, 1], tokens: [10, 400, 10], c: [0.005, 1, 0.005], seed: [0, 2 ** 32, 1],
   },
+
+  mend: state => ({ ...withinRanges(state, textRoom.start, textRoom.ranges), prompt: String(state.prompt).slice(0, 500) }),
 
   build(host, { ask, set, fail }) {
     const target = slider({ label: "Target: n-gram of order", least: 1, most: 5, step: 1, set: value => set({ target: value }) });
     const draft = choice({ label: "Drafter", options: drafters, set: value => set({ draft: Number(value) }) });
-    const gamma = slider({ label: "Drafted tokens γ", least: 1, most: 12, step: 1, set: value => set({ gamma: value }) });
-    const c = slider({ label: "Cost of a draft run c", least: 0.005, most: 1, step: 0.005, set: value => set({ c: value }) });
-    const tokens = slider({ label: "Tokens to decode", least: 10, most: 400, step: 10, set: value => set({ tokens: value }) });
+    const numbers = sliders({ gamma: "Drafted tokens γ", c: "Cost of a draft run c", tokens: "Tokens to decode" }, textRoom.ranges, set);
     const seed = wholeNumber({ label: "Seed", least: 0, most: 2 ** 32, set: value => set({ seed: value }) });
     const promptInput = element("input", { id: "prompt", type: "text", onchange: () => set({ prompt: promptInput.value }) });
     const prompt = element("div", { class: "control wide" }, element("label", { for: "prompt" }, "Prompt"), promptInput);
@@ -159,8 +152,7 @@ export const textRoom = {
     const stop = () => {
       clearInterval(timer);
       timer = null;
-      play.textContent = "Play round by round";
-      play.setAttribute("aria-pressed", "false");
+      press(play, "Play round by round", false);
     };
     const play = button("Play round by round", () => {
       if (timer) {
@@ -169,8 +161,7 @@ export const textRoom = {
         return;
       }
       round = -1;
-      play.textContent = "Show all";
-      play.setAttribute("aria-pressed", "true");
+      press(play, "Show all", true);
       const next = () => {
         show(round++);
         if (round > found.counts.length) stop();
@@ -180,7 +171,7 @@ export const textRoom = {
     });
     const again = button("Another text", () => set({ seed: (now.seed + 1) % 2 ** 32 }));
 
-    host.append(element("div", { class: "controls" }, target.box, draft.box, gamma.box, c.box, tokens.box, seed.box), prompt,
+    host.append(element("div", { class: "controls" }, target.box, draft.box, ...numbers.boxes, seed.box), prompt,
       element("div", { class: "buttons" }, play, again), legend, passage,
       element("div", { class: "columns" }, element("div", {}, element("h3", {}, "These rounds"), totals), element("div", {}, timesTitle, times)), box.box);
 
@@ -222,9 +213,7 @@ export const textRoom = {
       const recorded = state.draft === ofRecording;
       target.box.hidden = prompt.hidden = recorded;
       again.textContent = recorded ? "Other draws" : "Another text";
-      gamma.show(state.gamma);
-      c.show(state.c);
-      tokens.show(state.tokens);
+      numbers.show(state);
       seed.show(state.seed);
       promptInput.value = state.prompt;
       describe(state).catch(fail);

@@ -1,8 +1,8 @@
 // Room (view) 2: how many tokens does a round emit?
-import { element, slider, wholeNumber, button, commandBox, facts, shown } from "./dom.js";
+import { element, sliders, wholeNumber, button, columns, commandBox, facts, press, shown } from "./dom.js";
 import { figure, bar } from "./svg.js";
 import { newestOnly } from "./client.js";
-import { within } from "./state.js";
+import { withinRanges } from "./state.js";
 
 const chunk = 20000;
 const trials = 64;
@@ -35,18 +35,11 @@ export const tokensRoom = {
     "target. First chart: independent acceptances, as Equation 1 assumes. Second: the same α in easy and hard stretches of text.",
   start: { alpha: 0.7, gamma: 5, spread: 0.8, stay: 0.9, seed: 1, rounds: 1000000 },
 
-  mend(state) {
-    const number = (value, least, most, otherwise) => Number.isFinite(value) ? within(value, least, most) : otherwise;
-    return {
-      ...state,
-      alpha: number(state.alpha, 0.01, 0.99, 0.7),
-      gamma: Math.round(number(state.gamma, 1, 20, 5)),
-      spread: number(state.spread, 0, 1, 0.8),
-      stay: number(state.stay, 0.5, 0.99, 0.9),
-      seed: Math.round(number(state.seed, 0, 2 ** 32, 1)),
-      rounds: Math.round(number(state.rounds, 1000, 1e8, 1e6)),
-    };
+  ranges: {
+    alpha: [0.01, 0.99, 0.01], gamma: [1, 20, 1], spread: [0, 1, 0.05], stay: [0.5, 0.99, 0.01], seed: [0, 2 ** 32, 1], rounds: [1000, 1e8, 1],
   },
+
+  mend: state => withinRanges(state, tokensRoom.start, tokensRoom.ranges),
 
   build(host, { ask, set, fail }) {
     const formula = element("p", { class: "formula" });
@@ -55,10 +48,8 @@ export const tokensRoom = {
     const leftFacts = element("div", {});
     const rightFacts = element("div", {});
     const box = commandBox();
-    const alpha = slider({ label: "Acceptance rate α", least: 0.01, most: 0.99, step: 0.01, set: value => set({ alpha: value }) });
-    const gamma = slider({ label: "Drafted tokens γ", least: 1, most: 20, step: 1, set: value => set({ gamma: value }) });
-    const spread = slider({ label: "Difference between easy and hard stretches", least: 0, most: 1, step: 0.05, set: value => set({ spread: value }) });
-    const stay = slider({ label: "Probability to stay in a stretch", least: 0.5, most: 0.99, step: 0.01, set: value => set({ stay: value }) });
+    const numbers = sliders({ alpha: "Acceptance rate α", gamma: "Drafted tokens γ", spread: "Difference between easy and hard stretches",
+      stay: "Probability to stay in a stretch" }, tokensRoom.ranges, set);
     const seed = wholeNumber({ label: "Seed", least: 0, most: 2 ** 32, set: value => set({ seed: value }) });
 
     let laws = null;    // exact results for the current state
@@ -113,14 +104,12 @@ export const tokensRoom = {
     const start = button("Simulate", () => running ? stop() : simulate().catch(fail));
     const stop = () => {
       running = false;
-      start.textContent = iid ? "Go on" : "Simulate";
-      start.setAttribute("aria-pressed", "false");
+      press(start, iid ? "Go on" : "Simulate", false);
     };
     // Runs a part of each simulation per frame, so that the page stays responsive.
     async function simulate() {
       running = true;
-      start.textContent = "Pause";
-      start.setAttribute("aria-pressed", "true");
+      press(start, "Pause", true);
       while (running) {
         const mine = generation;
         const count = Math.min(chunk, trials * lengthOf(now) - counted);
@@ -140,19 +129,13 @@ export const tokensRoom = {
       stop();
     }
 
-    host.append(element("div", { class: "controls" }, alpha.box, gamma.box, spread.box, stay.box, seed.box), formula,
-      element("div", { class: "buttons" }, start),
-      element("div", { class: "columns" },
-        element("div", {}, element("h3", {}, "Independent"), left, leftFacts),
-        element("div", {}, element("h3", {}, "In stretches"), right, rightFacts)), box.box);
+    host.append(element("div", { class: "controls" }, ...numbers.boxes, seed.box), formula, element("div", { class: "buttons" }, start),
+      columns(["Independent", left, leftFacts], ["In stretches", right, rightFacts]), box.box);
 
     let shownState = "";
     const update = state => {
       now = state;
-      alpha.show(state.alpha);
-      gamma.show(state.gamma);
-      spread.show(state.spread);
-      stay.show(state.stay);
+      numbers.show(state);
       seed.show(state.seed);
       if (JSON.stringify(state) !== shownState) {
         ++generation;

@@ -1,8 +1,8 @@
 // Two rows of probabilities as bars that can be dragged, by mouse, touch and keyboard. A row's weights keep their sum of
 // 100: the other tokens give or take in proportion.
-import { svg } from "./svg.js";
+import { svg, widthIn } from "./svg.js";
 import { letters } from "./draw_text.js";
-import { shown } from "./dom.js";
+import { legendOf, shown } from "./dom.js";
 
 const top = 14;
 const height = 250;
@@ -30,8 +30,8 @@ export function rowsPicture(host, set) {
   let width = 0;
   let scale = 1;    // probability at the top of the axis
   let groups = [];
-  let legend = null;
 
+  const room = () => widthIn(host, 620, 560);
   const y = probability => top + height * (1 - probability / scale);
   const names = { p: "target p", q: "draft q" };
 
@@ -45,7 +45,7 @@ export function rowsPicture(host, set) {
 
   function make() {
     size = now.p.length;
-    width = Math.max(280, Math.min(host.clientWidth || 560, 620));
+    width = room();
     const root = svg("svg", { viewBox: `0 0 ${width} ${top + height + bottom}`, width, height: top + height + bottom, role: "group",
       "aria-label": "Probabilities of each token under target and draft" });
     const step = width / size;
@@ -87,17 +87,8 @@ export function rowsPicture(host, set) {
       groups.push(group);
     }
     root.append(svg("line", { x1: 0, x2: width, y1: top + height, y2: top + height, class: "axis" }));
-    legend = document.createElement("div");
-    legend.className = "legend";
-    for (const [kind, text] of [["row-p", "target p (left bars)"], ["row-q", "draft q (right bars)"], ["kept", "accepted"],
-      ["refused", "rejected"], ["replaced", "correction"]]) {
-      const key = document.createElement("span");
-      const swatch = document.createElement("i");
-      swatch.className = kind;
-      key.append(swatch, text);
-      legend.append(key);
-    }
-    host.replaceChildren(root, legend);
+    host.replaceChildren(root, legendOf([["row-p", "target p (left bars)"], ["row-q", "draft q (right bars)"], ["kept", "accepted"],
+      ["refused", "rejected"], ["replaced", "correction"]]));
   }
 
   const place = (rect, from, to) => {
@@ -109,8 +100,7 @@ export function rowsPicture(host, set) {
     // `rows` has the engine's results for the weights in `state`.
     draw(state, rows) {
       now = { p: state.p, q: state.q };
-      const room = Math.max(280, Math.min(host.clientWidth || 560, 620));
-      if (size !== now.p.length || (width !== room && !held)) make();
+      if (size !== now.p.length || (width !== room() && !held)) make();
       // The scale does not change while a bar is held, so that the bar stays under the pointer.
       if (!held) scale = Math.min(1, Math.max(0.5, Math.ceil(10 * 1.15 * Math.max(...rows.p, ...rows.q)) / 10));
       groups.forEach((group, token) => {

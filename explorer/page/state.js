@@ -31,3 +31,12 @@ export function hashOf(room, state, start) {
 }
 
 export const within = (value, least, most) => Math.min(most, Math.max(least, value));
+
+// Returns a state's numbers within their ranges { name: [least, most, step] }; whole ones if the step is 1 or more. A value that
+// is no number becomes the start's.
+export function withinRanges(state, start, ranges) {
+  return Object.fromEntries(Object.entries(ranges).map(([name, [least, most, step]]) => {
+    const value = Number.isFinite(state[name]) ? within(state[name], least, most) : start[name];
+    return [name, step < 1 ? value : Math.round(value)];
+  }));
+}

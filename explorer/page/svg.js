@@ -1,4 +1,5 @@
 // Draws charts. A chart is drawn again for each width, so that its letters keep their size on narrow screens.
+import { legendOf } from "./dom.js";
 
 const space = "http://www.w3.org/2000/svg";
 
@@ -10,6 +11,9 @@ export function svg(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+// Returns the width of a drawing in `host`.
+export const widthIn = (host, most = 900, otherwise = 640) => Math.max(280, Math.min(host.clientWidth || otherwise, most));
 
 const margin = { left: 46, right: 12, top: 12, bottom: 40 };
 
@@ -27,7 +31,7 @@ function ticks(least, most, count) {
 
 // A figure with axes. x and y are { least, most, label }; xText gives the label of a tick of x. draw(plot) adds elements to plot.root at plot.x(value), plot.y(value).
 export function figure(host, { title, x, y, height = 260, draw, legend = [], xTicks, xText = String }) {
-  const width = Math.max(280, Math.min(host.clientWidth || 640, 900));
+  const width = widthIn(host);
   const inner = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom };
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title });
   const plot = {
@@ -51,35 +55,26 @@ export function figure(host, { title, x, y, height = 260, draw, legend = [], xTi
       transform: `rotate(-90 12 ${margin.top + inner.height / 2})`,
     }, y.label));
   draw(plot);
-  const box = document.createElement("div");
-  box.className = "legend";
-  for (const [kind, text] of legend) {
-    const key = document.createElement("span");
-    const swatch = document.createElement("i");
-    swatch.className = kind;
-    key.append(swatch, text);
-    box.append(key);
-  }
-  host.replaceChildren(root, ...(legend.length ? [box] : []));
+  host.replaceChildren(root, ...(legend.length ? [legendOf(legend)] : []));
   return plot;
 }
 
-export function line(plot, points, kind) {
-  const path = points.map(([x, y], i) => `${i ? "L" : "M"}${plot.x(x).toFixed(2)} ${plot.y(y).toFixed(2)}`).join("");
-  plot.root.append(svg("path", { d: path, class: `line ${kind}` }));
+// Draws a path; next(x, y) continues it to the next point.
+function path(plot, points, kind, next) {
+  const parts = points.map(([x, y], i) => (i ? next : (x, y) => `M${x} ${y}`)(plot.x(x).toFixed(2), plot.y(y).toFixed(2)));
+  plot.root.append(svg("path", { d: parts.join(""), class: `line ${kind}` }));
 }
+
+export const line = (plot, points, kind) => path(plot, points, kind, (x, y) => `L${x} ${y}`);
+
+// Draws a step function: each value holds from its x to that of the next point.
+export const steps = (plot, points, kind) => path(plot, points, kind, (x, y) => `H${x}V${y}`);
 
 // Draws an interval: a line from low to high with ends.
 export function whisker(plot, x, low, high, kind) {
   const [at, top, bottom, half] = [plot.x(x), plot.y(high), plot.y(low), 4];
   const end = y => `M${(at - half).toFixed(2)} ${y.toFixed(2)}H${(at + half).toFixed(2)}`;
   plot.root.append(svg("path", { d: `M${at.toFixed(2)} ${bottom.toFixed(2)}V${top.toFixed(2)}${end(top)}${end(bottom)}`, class: `whisker ${kind}` }));
-}
-
-// Draws a step function: each value holds from its x to that of the next point.
-export function steps(plot, points, kind) {
-  const path = points.map(([x, y], i) => (i ? `H${plot.x(x).toFixed(2)}V${plot.y(y).toFixed(2)}` : `M${plot.x(x).toFixed(2)} ${plot.y(y).toFixed(2)}`)).join("");
-  plot.root.append(svg("path", { d: path, class: `line ${kind}` }));
 }
 
 export function bar(plot, from, to, height, kind, base = 0) {
