@@ -87,6 +87,13 @@ def dense(name, tensor, shape, dtype):
     return tensor.data_ptr()
 
 
+def dense_fields(requests, gamma, **tensors):
+    """Returns fields of a Batch by name, as `dense` does: of int32 [requests], unless the field has a form of its own."""
+    forms = {"drafted": ((requests, gamma), "torch.int32"), "tokens": ((requests, gamma + 1), "torch.int32"),
+             "uniforms": ((requests, gamma + 1), "torch.float64"), "addresses": ((requests, 2), "torch.int64")}
+    return {name: dense(name, tensor, *forms.get(name, ((requests,), "torch.int32"))) for name, tensor in tensors.items()}
+
+
 def view(name, tensor, shape, dtype):
     """Returns a tensor as a View: an entry for each request [B], for each request and position [B, n], or rows [B, n, words] whose words are
     adjacent. Strides are free, and 0 for an expanded tensor. Returns an empty View for None."""
@@ -128,15 +135,8 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
         sigmoid_alpha=sigmoid[0], sigmoid_beta=sigmoid[1], target=rows(target), draft=rows(draft),
         target_options=options("target_options", target_options, gamma + 1),
         draft_options=options("draft_options", draft_options, gamma),
-        drafted=dense("drafted", drafted, (requests, gamma), "torch.int32"),
-        lengths=dense("lengths", lengths, (requests,), "torch.int32"),
-        addresses=dense("addresses", addresses, (requests, 2), "torch.int64"),
-        uniforms=dense("uniforms", uniforms, (requests, gamma + 1), "torch.float64"),
-        accepted=dense("accepted", accepted, (requests,), "torch.int32"),
-        next=dense("next", next, (requests,), "torch.int32"),
-        flags=dense("flags", flags, (requests,), "torch.int32"),
-        tokens=dense("tokens", tokens, (requests, gamma + 1), "torch.int32"),
-        counts=dense("counts", counts, (requests,), "torch.int32"), **fields)
+        **dense_fields(requests, gamma, drafted=drafted, lengths=lengths, addresses=addresses, uniforms=uniforms, accepted=accepted,
+                       next=next, flags=flags, tokens=tokens, counts=counts), **fields)
 
 
 def dtype_of(name, tensor):
@@ -165,9 +165,7 @@ def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, nex
         draft_kind=0 if draft is None else PROBABILITIES, ties=TIES["lowest"], cumulative=index,
         drafted_view=View(dense("drafted", drafted, (target.shape[0],), "torch.int32"), index, 1, 1),
         target_temperature=View(dense("temperature", temperature, (requests,), "torch.float32"), None, 1, 0),
-        uniforms=dense("uniforms", uniforms, (requests, gamma + 1), "torch.float64"),
-        bonus=dense("bonus", bonus, (requests,), "torch.int32"), accepted=dense("accepted", accepted, (requests,), "torch.int32"),
-        next=dense("next", next, (requests,), "torch.int32"), tokens=dense("tokens", tokens, (requests, gamma + 1), "torch.int32"))
+        **dense_fields(requests, gamma, uniforms=uniforms, bonus=bonus, accepted=accepted, next=next, tokens=tokens))
 
 
 class Library:
