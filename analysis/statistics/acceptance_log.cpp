@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <numeric>
 
 #include "analysis/statistics/goodness_of_fit.hpp"

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Room (view) 1: one round of a rule on two rows, sampled, shown draw by draw, and enumerated.
 #pragma once
 
-#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 // reads one pair. Its last block makes the acceptance draws from the end and draws the next token.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 

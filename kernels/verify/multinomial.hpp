@@ -12,7 +12,6 @@
 // whole weight is below that may vanish between its neighbours.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/verify/acceptance_draws.hpp"

@@ -7,7 +7,6 @@
 // the first word of the block of its use, with the number of accepted tokens as slot.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
