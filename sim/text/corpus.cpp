@@ -188,14 +188,6 @@ Corpus frequent_words(std::string_view text, std::int32_t cap) {
 
 }  // namespace
 
-std::vector<std::string_view> split_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  for_each_chunk(text, [&](std::string_view chunk) {
-    for_each_word(chunk, [&](std::string_view word) { words.push_back(word); });
-  });
-  return words;
-}
-
 Vocabulary Vocabulary::bytes() {
   std::vector<std::string> texts;
   texts.reserve(256);

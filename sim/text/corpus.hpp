@@ -18,6 +18,8 @@
 
 namespace speclab {
 
+/// White space separates words; a run of one ASCII punctuation character is a word ("--", "..."), but an
+/// apostrophe or hyphen between letters or digits stays inside ("don't", "well-bred").
 enum class Tokenization { bytes, words, pieces, gguf, ids };
 
 /// Returns the encoding that a text must have. Words, subword pieces and a neural model's tokens are printed
@@ -25,11 +27,6 @@ enum class Tokenization { bytes, words, pieces, gguf, ids };
 constexpr Encoding encoding_of(Tokenization tokenization) {
   return tokenization == Tokenization::bytes ? Encoding::any : Encoding::utf8;
 }
-
-/// Cuts text into words. White space separates words; a run of one ASCII punctuation character is a word
-/// ("--", "..."), but an apostrophe or hyphen between letters or digits stays inside ("don't", "well-bred").
-/// Returns views into `text`.
-std::vector<std::string_view> split_words(std::string_view text);
 
 /// The text of each token id. Copies are independent.
 class Vocabulary {
