@@ -268,7 +268,7 @@ ClassResult analyse_class(ExactTask& task, const ClosedClass& members,
         fmt::format("The best gamma is the largest that was searched, /search/max_gamma = {}.", best));
   }
   if (out.iid) {
-    const OptimalGamma closed = optimal_gamma(*out.iid->alpha, task.config.cost.c);
+    const OptimalGamma closed = optimal_gamma(*out.iid->alpha, task.config->cost.c);
     if (closed.gamma.value_or(task.max_gamma + 1) > task.max_gamma) {
       out.remarks.push_back(fmt::format(
           "The i.i.d. formula {}; the table has its speedup at /search/max_gamma.",
