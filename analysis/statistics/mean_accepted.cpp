@@ -11,33 +11,35 @@ namespace {
 
 struct Moments {
   double mean = 0;
-  double square = 0;
+  double variance = 0;
 };
 
-/// Returns moments of X = min(gamma, geometric variable): E[X] and E[X^2] are the sums of P(X >= i) and of
-/// (2i - 1) P(X >= i).
-Moments whole_moments(double alpha, int gamma) {
-  Moments moments;
-  double reached = 1;
-  for (int i = 1; i <= gamma; ++i) {
-    reached *= alpha;
-    moments.mean += reached;
-    moments.square += (2 * i - 1) * reached;
+/// Returns moments of X = min(gamma, geometric variable) for rounds of these lengths: the mean, and the
+/// variance of one of them, on average. E[X] and E[X^2] are the sums of P(X >= i) and of (2i - 1) P(X >= i).
+Moments moments_of(double alpha, const DraftLengths& lengths) {
+  assert(alpha >= 0 && alpha <= 1);
+  Moments all;
+  double weights = 0;
+  for (const auto& [gamma, weight] : lengths) {
+    double mean = 0;
+    double square = 0;
+    double reached = 1;
+    for (std::uint64_t i = 1; i <= gamma; ++i) {
+      reached *= alpha;
+      mean += reached;
+      square += (2 * real(i) - 1) * reached;
+    }
+    all.mean += weight * mean;
+    all.variance += weight * std::max(square - mean * mean, 0.0);
+    weights += weight;
   }
-  return moments;
+  return {all.mean / weights, all.variance / weights};
 }
 
-Moments mixed_moments(double alpha, double gamma) {
-  assert(alpha >= 0 && alpha <= 1 && gamma >= 0);
-  const int whole = static_cast<int>(std::floor(gamma));
-  const double share = gamma - whole;
-  Moments moments = whole_moments(alpha, whole);
-  if (share > 0) {
-    const Moments longer = whole_moments(alpha, whole + 1);
-    moments.mean += share * (longer.mean - moments.mean);
-    moments.square += share * (longer.square - moments.square);
-  }
-  return moments;
+DraftLengths lengths_of(double gamma) {
+  const double whole = std::floor(gamma);
+  const auto length = static_cast<std::uint64_t>(whole);
+  return {{length, 1 - (gamma - whole)}, {length + 1, gamma - whole}};
 }
 
 /// Returns the root of an increasing function to full precision; an end of the range if there is none.
@@ -53,24 +55,22 @@ double crossing(double low, double high, const Function& rising) {
 
 }  // namespace
 
-double mean_accepted(double alpha, double gamma) { return mixed_moments(alpha, gamma).mean; }
+double mean_accepted(double alpha, double gamma) { return moments_of(alpha, lengths_of(gamma)).mean; }
 
 double alpha_of_mean(double mean, double gamma) {
-  if (mean <= 0) return 0;
-  if (mean >= gamma) return 1;
-  return crossing(0, 1, [&](double alpha) { return mean_accepted(alpha, gamma) - mean; });
+  return alpha_of_mean(mean, lengths_of(gamma), 1, 0.5).estimate;
 }
 
-Interval alpha_of_mean(double mean, double gamma, std::uint64_t rounds, double confidence) {
+Interval alpha_of_mean(double mean, const DraftLengths& lengths, std::uint64_t rounds, double confidence) {
   assert(rounds > 0);
-  const double estimate = alpha_of_mean(mean, gamma);
   const boost::math::normal_distribution<double> normal;
   const double quantile = boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
   const auto beyond = [&](double alpha, double side) {
-    const Moments moments = mixed_moments(alpha, gamma);
-    const double variance = std::max(moments.square - moments.mean * moments.mean, 0.0);
-    return moments.mean - mean + side * quantile * std::sqrt(variance / real(rounds));
+    const Moments moments = moments_of(alpha, lengths);
+    return moments.mean - mean + side * quantile * std::sqrt(moments.variance / real(rounds));
   };
+  double estimate = mean <= 0 ? 0 : 1;
+  if (mean > 0 && beyond(1, 0) > 0) estimate = crossing(0, 1, [&](double alpha) { return beyond(alpha, 0); });
   // If nothing is accepted, the lower bound is 0; if everything is, the upper bound is 1.
   const double low =
       estimate == 0 ? 0 : crossing(0, estimate, [&](double alpha) { return beyond(alpha, 1); });
@@ -80,7 +80,9 @@ Interval alpha_of_mean(double mean, double gamma, std::uint64_t rounds, double c
 }
 
 Interval alpha_of_means(const LoggedMeans& means, double confidence) {
-  if (means.rounds > 0) return alpha_of_mean(means.accepted, means.drafted, means.rounds, confidence);
+  if (means.rounds > 0)
+    return alpha_of_mean(means.accepted, means.lengths.empty() ? lengths_of(means.drafted) : means.lengths,
+                         means.rounds, confidence);
   const auto alpha = [&](double mean) { return alpha_of_mean(mean, means.drafted); };
   std::vector<double> accepted;
   for (std::size_t i = 0; i < means.weights.size(); ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analysis/statistics/intervals.hpp"
@@ -17,11 +18,14 @@ double mean_accepted(double alpha, double gamma);
 /// Returns the alpha at which `mean_accepted` is `mean`, by bisection; 1 if the mean is gamma or more.
 double alpha_of_mean(double mean, double gamma);
 
-/// Returns alpha from `rounds` independent rounds (1 or more) of mean length gamma; `mean` is the mean number
-/// of accepted tokens. A score interval (as Wilson 1927 for a proportion): it contains the alphas under which
-/// the mean is within the normal quantile times its standard deviation of its expectation, and stays within 0
-/// and 1.
-Interval alpha_of_mean(double mean, double gamma, std::uint64_t rounds, double confidence);
+/// Weights of rounds by their number of drafted tokens.
+using DraftLengths = std::map<std::uint64_t, double>;
+
+/// Returns alpha from `rounds` independent rounds (1 or more) of these lengths;
+/// `mean` is the mean number of accepted tokens. A score interval (as Wilson 1927 for a proportion): it
+/// contains the alphas under which the mean is within the normal quantile times its standard deviation of its
+/// expectation, and stays within 0 and 1.
+Interval alpha_of_mean(double mean, const DraftLengths& lengths, std::uint64_t rounds, double confidence);
 
 /// Means and sums of a log that distinguishes neither rounds nor positions.
 struct LoggedMeans {
@@ -32,6 +36,7 @@ struct LoggedMeans {
   /// weight.
   std::vector<double> accepted_by_line = {};
   std::vector<double> weights = {};
+  DraftLengths lengths = {};  ///< of counted rounds; empty: all have the mean length
 };
 
 /// Returns alpha from a log's means by alpha_of_mean. If rounds are not counted, the interval is

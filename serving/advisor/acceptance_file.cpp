@@ -24,30 +24,58 @@ namespace {
 constexpr double usual_draft = 32;
 /// Largest range of alpha, from rounded rates, that is left unsaid.
 constexpr double noted_rounding = 1e-4;
-/// Largest share of positions that rounds of totals may leave undrafted without a warning.
+/// Largest shares of positions, undrafted because rounds differ in length, that are left unsaid, and from
+/// which α still follows: the last rounds of texts are cut.
 constexpr double short_share = 0.01;
+constexpr double cut_share = 0.1;
 
-/// Warns if rounds of means drafted different numbers of tokens: the mean then leaves α open.
-void warn_of_lengths(AcceptanceFile& found, const ModelLog& log) {
+/// Returns a sentence, or nothing, about records that do not say how long each of their rounds was, and
+/// whether no α follows from them.
+std::pair<std::string, bool> judge_lengths(const ModelLog& log) {
   const std::uint64_t rounds = log.summed_rounds + log.counts.rounds;
   const std::uint64_t drafted = log.summed_drafted + log.counted;
   const std::uint64_t accepted = log.summed_accepted + log.counts.total_accepted();
-  const std::uint64_t all = (drafted + rounds - 1) / rounds * rounds;
-  if (accepted == 0 || static_cast<double>(all - drafted) <= short_share * static_cast<double>(all)) return;
-  // At least one round, and at most each round or each token that was not accepted, has a rejection.
-  const std::uint64_t rejected = drafted - accepted;
-  const auto share = [&](std::uint64_t rejections) {
-    return static_cast<double>(accepted) / static_cast<double>(accepted + rejections);
-  };
-  found.warnings.push_back(fmt::format(
-      "Rounds drafted {:.4g} tokens on average, so not all the same number: α is between {:.4g} and {:.4g}; a log of rounds would determine it",
-      static_cast<double>(drafted) / static_cast<double>(rounds), share(std::min(rejected, rounds)),
-      share(std::min<std::uint64_t>(rejected, 1))));
+  const double share = static_cast<double>(log.short_by) / static_cast<double>(drafted + log.short_by);
+  if (accepted == 0 || share <= short_share) return {};
+  // By positions, undrafted ones may count as rejected. By means, one round to all rounds had a rejection.
+  const bool means = log.summed_rounds > 0;
+  const std::uint64_t most =
+      means ? std::min(drafted - accepted, rounds) : log.counts.total_examined() - accepted;
+  const std::uint64_t least = means ? std::min<std::uint64_t>(most, 1) : most - std::min(log.short_by, most);
+  const bool refused = share > cut_share && log.short_by >= log.lengths.rbegin()->first;
+  const auto kept = static_cast<double>(accepted);
+  return {
+      fmt::format(
+          "{} tokens were drafted in {} rounds, {:.1f}% fewer than if all rounds of a record drafted equally many: α is between {:.4g} and {:.4g}{}",
+          drafted, rounds, 100 * share, kept / static_cast<double>(accepted + most),
+          kept / static_cast<double>(accepted + least),
+          refused
+              ? ", so that no γ follows; give a log of single rounds, or let every round draft the same number of tokens"
+              : "; a log of rounds would determine it"),
+      refused};
+}
+
+/// Returns a warning if rounds differ in length by more than the last ones of texts; empty if they do not.
+std::string different_lengths(const ModelLog& log) {
+  double all = 0;
+  double undrafted = -static_cast<double>(log.short_by);
+  for (const auto& [length, weight] : log.lengths) {
+    const std::uint64_t longest = log.lengths.rbegin()->first;
+    all += weight * static_cast<double>(longest);
+    undrafted += weight * static_cast<double>(longest - length);
+  }
+  if (undrafted <= short_share * all) return "";
+  return fmt::format(
+      "Rounds drafted {} to {} tokens. If a draft stops because it doubts a token (llama.cpp's --spec-draft-p-min), the rates hold only for tokens that it dared to draft, and a fixed γ has less; servers with different settings need a plan each",
+      log.lengths.upper_bound(0)->first, log.lengths.rbegin()->first);
 }
 
 AcceptanceFile file_of(ModelLog log) {
   AcceptanceFile found;
   found.warnings = std::move(log.warnings);
+  for (const std::string& warning : {judge_lengths(log).first, different_lengths(log)}) {
+    if (!warning.empty()) found.warnings.push_back(warning);
+  }
   if (!log.rounds.empty()) {
     found.counts = count_positions(log.rounds);
     for (const LoggedRound& round : log.rounds) found.drafted += static_cast<std::uint64_t>(round.drafted);
@@ -62,7 +90,7 @@ AcceptanceFile file_of(ModelLog log) {
       const auto rounds = static_cast<double>(means.rounds);
       means.drafted = static_cast<double>(log.summed_drafted + log.counted) / rounds;
       means.accepted = static_cast<double>(log.summed_accepted + log.counts.total_accepted()) / rounds;
-      warn_of_lengths(found, log);
+      means.lengths = std::move(log.lengths);
     } else {
       means.drafted = log.gamma;
       means.accepted =
@@ -78,15 +106,6 @@ AcceptanceFile file_of(ModelLog log) {
   found.drafted = log.counted;
   const auto accepted = static_cast<double>(log.counts.total_accepted());
   const auto examined = static_cast<double>(log.counts.total_examined());
-  const auto all = static_cast<double>(log.counted + log.short_by);
-  if (static_cast<double>(log.short_by) > short_share * all) {
-    // Upper bound on positions that count as rejected but were never drafted.
-    const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
-    found.warnings.push_back(fmt::format(
-        "{:.1f}% of the positions were not drafted, because some rounds were shorter than {}; they count as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would determine it",
-        100 * static_cast<double>(log.short_by) / all, log.counts.examined.size(), accepted / examined,
-        accepted / std::max(examined - absent, accepted)));
-  }
   const double low = accepted / (examined + static_cast<double>(log.full_fewer));
   const double high = accepted / std::max(examined - static_cast<double>(log.full_more), accepted);
   if (high - low > noted_rounding) {
@@ -126,9 +145,14 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
 
 /// Returns the acceptance of the named model, or of the only one. Models are never summed, because their
 /// acceptance differs.
-AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
+AcceptanceFile of_model(ModelLogs logs, const std::string& file, const LogOptions& options) {
+  const std::string& model = options.model;
   std::map<std::string, std::string> refusals;
-  for (const auto& [name, log] : logs) refusals[name] = log.refusal;
+  for (const auto& [name, log] : logs) {
+    const auto [sentence, refused] = judge_lengths(log);
+    const bool unequal = refused && log.refusal.empty() && !options.part;
+    refusals[name] = unequal ? file + ": " + sentence : log.refusal;
+  }
   const auto chosen = [&](std::pair<const std::string, AcceptanceFile>& one) {
     if (!refusals[one.first].empty()) throw UsageError(refusals[one.first]);
     return std::move(one.second);
@@ -280,6 +304,7 @@ const LogFormat& format_of(const LogSource& source, const std::string& file) {
 
 std::size_t AcceptanceFile::longest() const {
   std::size_t most = means ? static_cast<std::size_t>(std::ceil(means->drafted)) : counts.examined.size();
+  if (means && !means->lengths.empty()) most = means->lengths.rbegin()->first;
   for (const LoggedRound& round : rounds) most = std::max(most, static_cast<std::size_t>(round.drafted));
   return most;
 }
@@ -291,7 +316,7 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
     throw UsageError("--since {}: {} is {}, whose records are not counters; leave it out",
                      options.earlier_file, file, format.name);
   }
-  AcceptanceFile found = of_model(format.read(source), file, options.model);
+  AcceptanceFile found = of_model(format.read(source), file, options);
   refuse_doubled(source.lines());
   if (!found.rounds.empty() && std::string_view(format.server) == "any") refuse_totals(found, source, file);
   if (options.drafted && !source.drafted_read())

@@ -25,6 +25,12 @@ void refuse_more_drafted(const std::string& where, std::uint64_t drafted, std::u
   throw UsageError("{}: {} tokens drafted in {} rounds of at most {}", where, drafted, rounds, gamma);
 }
 
+/// Returns the number of positions up to the last that was accepted, by counts or by rates.
+std::size_t reached_positions(const auto& accepted) {
+  const auto last = std::find_if(accepted.rbegin(), accepted.rend(), [](auto one) { return one > 0; });
+  return static_cast<std::size_t>(accepted.rend() - last);
+}
+
 /// Adds counts position by position.
 void add_counts(PositionCounts& counts, const PositionCounts& more) {
   counts.rounds += more.rounds;
@@ -60,10 +66,21 @@ void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::u
   }
   refuse_more_accepted(where, accepted, drafted);
   rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
+  add_lengths(1, drafted, drafted);
 }
 
-void ModelLog::add_totals(const std::string& where, std::uint64_t total,
-                          const std::vector<std::uint64_t>& accepted, std::uint64_t drafted) {
+void ModelLog::add_lengths(std::uint64_t total, std::uint64_t drafted, std::uint64_t longest) {
+  if (total == 0) return;
+  const std::uint64_t longer = drafted % total;
+  lengths[drafted / total] += static_cast<double>(total - longer);
+  if (longer > 0) lengths[drafted / total + 1] += static_cast<double>(longer);
+  short_by += total * longest - drafted;
+}
+
+void ModelLog::add_totals(const std::string& where, std::uint64_t total, std::vector<std::uint64_t> accepted,
+                          std::uint64_t drafted) {
+  if (const std::size_t reached = reached_positions(accepted); reached > 0 && drafted == total * reached)
+    accepted.resize(reached);
   checked_draft(where, accepted.size());
   std::uint64_t before = total;
   for (std::size_t i = 0; i < accepted.size(); ++i) {
@@ -76,7 +93,7 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total,
   refuse_more_drafted(where, drafted, total, accepted.size());
   add_counts(counts, count_positions(total, accepted));
   counted += drafted;
-  short_by += total * accepted.size() - drafted;
+  add_lengths(total, drafted, accepted.size());
 }
 
 void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
@@ -95,7 +112,7 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
                         std::uint64_t accepted) {
   refuse_more_accepted(where, accepted, drafted);
   if (total == 0 && drafted > 0) throw UsageError("{}: {} tokens drafted in no round", where, drafted);
-  if (total > 0) checked_draft(where, (drafted + total - 1) / total);
+  if (total > 0) add_lengths(total, drafted, checked_draft(where, (drafted + total - 1) / total));
   summed_rounds += total;
   summed_drafted += drafted;
   summed_accepted += accepted;
@@ -202,9 +219,13 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, max_rounds)));
   }
   // Most rounds draft gamma tokens, so the smallest number of rounds whose counts print as these rates is
-  // taken.
+  // taken. If it is not a quotient, the one is tried first by which no round drafted a position of rate 0.
   constexpr std::uint64_t max_tried = 10000;
-  for (std::uint64_t rounds = low; rounds <= std::min(high, low + max_tried); ++rounds) {
+  const std::uint64_t reached = reached_positions(totals.rates);
+  const bool filled = low * gamma != drafted && reached > 0 && drafted % reached == 0 &&
+                      drafted / reached >= low && drafted / reached <= high;
+  for (std::uint64_t i = filled ? 0 : 1; low + i <= std::min(high, low + max_tried) + 1; ++i) {
+    const std::uint64_t rounds = i == 0 ? drafted / reached : low + i - 1;
     std::vector<RateRange> ranges;
     for (const double rate : totals.rates) ranges.push_back(range_of(rate, totals.rate_rounding, rounds));
     const std::vector<std::uint64_t> printed = counts_printed_as(ranges, accepted);
@@ -241,9 +262,10 @@ void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_
 }
 
 void check_emitted(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
-                   std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests) {
+                   std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests, double inexact) {
   const std::uint64_t longest = rounds == 0 ? 0 : (drafted + rounds - 1) / rounds;
-  if (accepted <= emitted && rounds + accepted <= emitted + requests * longest) return;
+  const auto most = static_cast<std::uint64_t>((1 + inexact) * static_cast<double>(emitted));
+  if (accepted <= most && rounds + accepted <= most + requests * longest) return;
   throw UsageError(
       "{}: {} accepted tokens in {} rounds of {} drafted ones are {} emitted tokens, but {} were emitted: these counts, or --drafted, contradict each other",
       where, accepted, rounds, longest, rounds + accepted, emitted);

@@ -21,6 +21,7 @@ struct ModelLog {
   std::uint64_t counted = 0;  ///< drafted tokens of the rounds in `counts`
   /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
+  DraftLengths lengths = {};  ///< of all rounds; a record's have its mean length, rounded down or up
   /// The number of rounds that accepted all drafted tokens may be this much smaller, or larger, because rates
   /// are rounded.
   std::uint64_t full_fewer = 0;
@@ -45,9 +46,11 @@ struct ModelLog {
   /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_round.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
-  /// `drafted` is the total; if it is below rounds * accepted.size(), some rounds were shorter. Throws
-  /// UsageError if it is above, or if a position was accepted more often than the one before.
-  void add_totals(const std::string& where, std::uint64_t rounds, const std::vector<std::uint64_t>& accepted,
+  /// `drafted` is the total. If it is just enough for all positions that were ever accepted, no round drafted
+  /// the others, which servers fill with zeros; else, if it is below rounds * accepted.size(), some rounds
+  /// were shorter. Throws UsageError if it is above, or if a position was accepted more often than the one
+  /// before.
+  void add_totals(const std::string& where, std::uint64_t rounds, std::vector<std::uint64_t> accepted,
                   std::uint64_t drafted);
   /// Adds rounds by their accepted tokens: by_accepted[k] of them accepted k tokens. All rounds have one
   /// length unless `drafted` says otherwise.
@@ -56,6 +59,9 @@ struct ModelLog {
   /// Adds the sums of a record without positions. Throws UsageError as add_round does, for the mean round.
   void add_sums(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
                 std::uint64_t accepted);
+
+ private:
+  void add_lengths(std::uint64_t rounds, std::uint64_t drafted, std::uint64_t longest);
 };
 
 /// Logs by model; "" if the log names none.
@@ -117,9 +123,9 @@ void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_
 
 /// Throws UsageError, with the numbers, if `requests` requests emitted too few tokens for these rounds. A
 /// round emits its accepted tokens and one more; only the last of a request may go beyond the end of the
-/// text.
+/// text. `inexact` is a share of `emitted` that may be missing.
 void check_emitted(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
-                   std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests);
+                   std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests, double inexact = 0);
 
 /// Returns the number of rounds of a request that emitted `emitted` tokens (0: not known) and drafted `gamma`
 /// a round. Servers draft at most up to the token before the last one, so that each run of the target, except

@@ -17,12 +17,12 @@ TEST_CASE("the mean of accepted tokens is the sum of powers, and its inverse ret
 }
 
 TEST_CASE("intervals at the ends stay within 0 and 1") {
-  const Interval none = alpha_of_mean(0, 5, 100, .95);
+  const Interval none = alpha_of_mean(0, {{5, 1}}, 100, .95);
   CHECK(none.low == 0);
   CHECK(none.estimate == 0);
   CHECK(none.high > .005);
   CHECK(none.high < .1);
-  const Interval all = alpha_of_mean(5, 5, 100, .95);
+  const Interval all = alpha_of_mean(5, {{5, 1}}, 100, .95);
   CHECK(all.high == 1);
   CHECK(all.low > .98);
   CHECK(all.low < 1);
@@ -43,7 +43,7 @@ TEST_CASE("the score interval holds alpha in 95% of logs") {
     for (int round = 0; round < rounds; ++round) {
       for (int i = 0; i < gamma && uniform(random) < alpha; ++i) ++sum;
     }
-    const Interval found = alpha_of_mean(sum / double(rounds), gamma, rounds, .95);
+    const Interval found = alpha_of_mean(sum / double(rounds), {{gamma, 1}}, rounds, .95);
     held += found.low <= alpha && alpha <= found.high;
   }
   CHECK(held > 1840);
@@ -52,7 +52,7 @@ TEST_CASE("the score interval holds alpha in 95% of logs") {
 
 TEST_CASE("alpha of counted rounds is that of their mean, of lines that of their stretches") {
   const LoggedMeans counted{500, 5, mean_accepted(0.7, 5), {}, {}};
-  const Interval direct = alpha_of_mean(counted.accepted, 5, 500, 0.95);
+  const Interval direct = alpha_of_mean(counted.accepted, {{5, 1}}, 500, 0.95);
   const Interval alpha = alpha_of_means(counted, 0.95);
   CHECK(alpha.estimate == doctest::Approx(0.7));
   CHECK(alpha.low == direct.low);
@@ -72,4 +72,14 @@ TEST_CASE("alpha of counted rounds is that of their mean, of lines that of their
   const Interval by_few = alpha_of_means(few, 0.95);
   CHECK(by_few.estimate == doctest::Approx(0.7));
   CHECK(by_few.high - by_few.low > 3 * (by_lines.high - by_lines.low));
+}
+
+TEST_CASE("rounds of several lengths count each with its own mean") {
+  const double mean = (4 * mean_accepted(0.8, 2) + mean_accepted(0.8, 7)) / 5;
+  const Interval found = alpha_of_mean(mean, DraftLengths{{2, 8000}, {7, 2000}}, 10000, 0.95);
+  CHECK(found.estimate == doctest::Approx(0.8));
+  CHECK(found.high - found.low < 0.02);
+  CHECK(alpha_of_means({10000, 3, mean, {}, {}, {{2, 4}, {7, 1}}}, 0.95).estimate == doctest::Approx(0.8));
+  // One length of the same mean has another alpha.
+  CHECK(alpha_of_mean(mean, 3) < 0.77);
 }

@@ -56,7 +56,7 @@ TEST_CASE("tokens are counted record by record, where records have rounds of sev
   CHECK(log.drafted == 14);
   CHECK(log.counts.examined == std::vector<std::uint64_t>{6, 3, 2});
   CHECK(log.counts.accepted == std::vector<std::uint64_t>{4, 2, 1});
-  CHECK(log.warnings.empty());
+  CHECK(log.warnings.size() == 1);
 }
 
 TEST_CASE("a bad line of a log is named by its number and value") {
