@@ -41,6 +41,10 @@ class MeasuredCost {
   /// has one point.
   std::string flat_end() const;
 
+  /// Returns whether a run over the most tokens takes less time than one over the fewest.
+  bool falls() const { return ms(max_tokens(), min_batch()) < ms(min_tokens(), min_batch()); }
+
+  double min_tokens() const { return tokens_.front(); }
   double max_tokens() const { return tokens_.back(); }
   double min_batch() const { return batches_.front(); }
   double max_batch() const { return batches_.back(); }

@@ -191,7 +191,7 @@ PlannedPair costs_of(const po::variables_map& values, const Operation& at) {
   if (has_draft(costs)) {
     PlannedPair pair = by_option([&] {
       PlannedPair found = planned_pair(costs, "", at);
-      refuse_uneven_heads(found.costs, "");
+      refuse_unplanned_costs(found.costs, "");
       return found;
     });
     refuse_unread(values, pair.costs);

@@ -50,6 +50,9 @@ PlannedBatches planned_batches(const MemoryFit& fit, const CostPair& costs, doub
 
 void append_notes(const CostPair& costs, std::vector<std::string>& sentences) {
   for (const CostModel* cost : {&costs.target, &costs.draft}) {
+    const auto* const times = std::get_if<MeasuredCost>(cost);
+    if (times != nullptr && times->falls())
+      sentences.push_back("Measured times fall: a longer run takes less time than one over one token.");
     const auto* const roofline = std::get_if<RooflineCost>(cost);
     if (roofline == nullptr) continue;
     const Transformer& model = roofline->model;

@@ -67,7 +67,7 @@ bool reads_text_alone(DraftMethod method) {
   return method == DraftMethod::draft || method == DraftMethod::ngram;
 }
 
-/// Returns the largest gamma to consider.
+/// Returns the largest gamma to consider, for a log of any length.
 int max_gamma(const Drafter& drafter, const PlanSettings& settings) {
   return std::min(settings.max_gamma, drafter.max_drafted.value_or(settings.max_gamma));
 }
@@ -83,7 +83,9 @@ struct Curves {
 
 Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                  const std::optional<LogFindings>& found) {
-  const int longest = max_gamma(drafter, settings);
+  // Acceptance beyond the log's longest draft is not known.
+  int longest = max_gamma(drafter, settings);
+  if (const int logged = drafter.acceptance.longest_logged; logged > 0) longest = std::min(longest, logged);
   const RoundCosts costs = round_costs(drafter.costs, longest, settings.at);
   Curves curves{iid_curve(drafter.acceptance.alpha, costs)};
   if (!found) return curves;
@@ -131,11 +133,13 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
   plan.gammas = gamma_rows(curve, choice.gamma);
 }
 
-void add_bounds(const SpeedupBounds& bounds, const CostPair& costs, const Curves& curves, DrafterPlan& plan) {
+void add_bounds(const SpeedupBounds& bounds, const Drafter& drafter, const Curves& curves,
+                DrafterPlan& plan) {
   plan.bounds.guaranteed_speedup = bounds.guaranteed;
   plan.bounds.upper_bound_drafting_free = bounds.drafting_free;
   plan.bounds.upper_bound_drafting_paid = bounds.drafting_paid;
-  if (curves.by_measured || known_costs(costs).measured()) plan.bounds.longest_draft = curves.used().last();
+  const bool of_log = drafter.acceptance.log && !bounds.guaranteed;
+  if (of_log || known_costs(drafter.costs).measured()) plan.bounds.longest_draft = curves.used().last();
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
 }
 
@@ -158,28 +162,33 @@ void add_device(const CostPair& costs, const PlanSettings& settings, const Curve
                                    batches.last, batches.first);
 }
 
-/// Warns if the best gamma is at the edge of a log or beyond, and says what to log next.
-void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& known, int gamma,
-                      bool by_positions) {
+/// Warns if the best gamma is the longest draft of a log and more may be better, and says what to log next.
+void add_edge_warning(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
+                      DrafterPlan& plan) {
+  const Acceptance& known = drafter.acceptance;
   const int longest = known.longest_logged;
-  if (gamma < longest) return;
-  const int next = std::max(gamma, longest + std::max(2, longest / 2));
+  const int most = max_gamma(drafter, settings);
+  if (longest == 0 || plan.best.gamma < longest || most <= longest) return;
+  const SpeedupCurve beyond = iid_curve(known.alpha, round_costs(drafter.costs, most, settings.at));
+  const int best = curves.by_measured ? longest : best_of(beyond).gamma;
+  if (!curves.by_measured && best <= longest) return;
+  const int next = std::min(most, std::max(best, longest + std::max(2, longest / 2)));
+  std::string sentence =
+      fmt::format("The best gamma, {}, is the longest draft of the log: more may be better.", longest);
+  if (best > longest)
+    sentence += fmt::format(
+        " If later positions are accepted as often, gamma = {} gives {:.4g}; no log shows that yet.", best,
+        beyond.at(best).estimate);
   constexpr double examined = 400;  // gives a standard error of at most 0.025
   constexpr double max_rounds = 1e6;
   const double rounds = rounds_to_examine(known.alpha.estimate, next, examined);
-  std::string sentence =
-      by_positions || gamma == longest
-          ? fmt::format("The best gamma, {}, is the longest draft of the log: more may be better.", gamma)
-          : fmt::format(
-                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: for later positions the i.i.d. formula is assumed.",
-                gamma, longest);
   sentence +=
       rounds <= max_rounds
           ? fmt::format(
                 " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is examined some {:.0f} times.",
                 std::ceil(rounds / 100) * 100, next, next, examined)
-          : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
-  warnings.push_back(std::move(sentence));
+          : fmt::format(" Log rounds of {} drafted tokens, and plan again.", std::min(most, longest + 2));
+  plan.warnings.push_back(std::move(sentence));
 }
 
 /// Returns a sentence about the largest gain that any choice of gamma could bring; by positions, for drafts
@@ -230,7 +239,16 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
   return {alpha, "log (maximum likelihood)", std::move(log), longest};
 }
 
-void refuse_uneven_heads(const CostPair& costs, const std::string& path) {
+void refuse_unplanned_costs(const CostPair& costs, const std::string& path) {
+  for (const CostModel* cost : {&costs.target, &costs.draft}) {
+    const auto* const times = std::get_if<MeasuredCost>(cost);
+    const bool one_token = cost == &costs.target || draft_runs(costs) == DraftRuns::a_token;
+    if (times == nullptr || times->min_tokens() <= 1 || !one_token) continue;
+    throw ConfigError(
+        path + (cost == &costs.target ? "/target_times" : "/draft_times"),
+        "the shortest measured run is over {:g} tokens, and c and speedups are relative to a run over one: measure one over 1 token, too",
+        times->min_tokens());
+  }
   const auto* const target = std::get_if<RooflineCost>(&costs.target);
   if (target == nullptr || target->model.heads % target->machine.devices == 0) return;
   throw ConfigError(path + "/devices", "{}: engines give each device the same number of heads, and {} has {}",
@@ -255,7 +273,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   const SpeedupBounds bounds = speedup_bounds(curves.used());
   add_choice(choice, drafter, settings, curves, plan);
-  add_bounds(bounds, drafter.costs, curves, plan);
+  add_bounds(bounds, drafter, curves, plan);
   add_device(drafter.costs, settings, curves, plan);
   if (drafter.acceptance.log) plan.warnings = drafter.acceptance.log->warnings;
   append_notes(drafter.costs, plan.warnings);
@@ -263,8 +281,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
     plan.warnings.emplace_back(
         "The speedup exceeds its bound, because a longer run of the target takes less time than a shorter one: check the measured times.");
   }
-  if (drafter.acceptance.longest_logged > 0 && drafter.max_drafted != plan.best.gamma)
-    add_edge_warning(plan.warnings, drafter.acceptance, plan.best.gamma, curves.by_measured);
+  add_edge_warning(drafter, settings, curves, plan);
   plan.advice =
       advice(plan.bounds, plan.best.gamma, curves.used().by, plan.log && plan.log->rounds_rejected());
   plan.curve = curves.used();

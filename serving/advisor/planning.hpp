@@ -37,8 +37,9 @@ struct PlanSettings {
   double confidence = 0.95;
 };
 
-/// Throws ConfigError for a target whose heads the devices of a replica cannot share evenly.
-void refuse_uneven_heads(const CostPair& costs, const std::string& path);
+/// Throws ConfigError for a target whose heads the devices of a replica cannot share evenly, and for measured
+/// times without those of a run over one token, by which all others are divided.
+void refuse_unplanned_costs(const CostPair& costs, const std::string& path);
 
 /// Makes the plan, still without settings of servers.
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);

@@ -125,6 +125,9 @@ LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFil
       load_question(config, log ? std::min(asked, static_cast<int>(log->longest())) : asked);
   if (log) {
     question.acceptance_words = log_words(*log, values.text("alpha"));
+    if (static_cast<int>(log->longest()) < asked)
+      question.acceptance_words +=
+          fmt::format("; no γ above {}, the longest draft of the log, is compared", log->longest());
     if (question.target.empty()) question.target = log->model;
   }
   name_target(values, question);

@@ -35,7 +35,7 @@ LoadQuestion laid_out(const LoadQuestion& question, int devices) {
 std::vector<LoadQuestion> allowed_layouts(const LoadQuestion& question) {
   const auto* const target = std::get_if<RooflineCost>(&question.costs.target);
   if (!question.any_layout || target == nullptr) {
-    refuse_uneven_heads(question.costs, "/serving/cost");
+    refuse_unplanned_costs(question.costs, "/serving/cost");
     return {question};
   }
   std::vector<LoadQuestion> layouts;

@@ -289,7 +289,6 @@ Listing load_text(const LoadPlan& plan) {
     out += "DOES NOT FIT: " + *plan.fits_reason + "\nNothing was simulated.\n";
     return out;
   }
-  for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
   out += head(plan);
   out += findings(plan);
   if (plan.best.size() > 1) out += rate_table(plan);

@@ -59,6 +59,8 @@ TEST_CASE("measured times are bilinear, constant before the grid, and go on risi
   CHECK(MeasuredCost(falling).ms(9, 3) == 8);
   CHECK(MeasuredCost(falling).flat_end() == "from 1 to 5 tokens at batch 1");
   CHECK(cost.flat_end().empty());
+  CHECK_FALSE(cost.falls());
+  CHECK(MeasuredCost(falling).falls());
   const MeasuredPoint flat[] = {{1, 1, 10}, {5, 1, 12}, {1, 8, 14}, {5, 8, 12}};
   CHECK(MeasuredCost(flat).flat_end() == "from 1 to 5 tokens at batch 8");
   const MeasuredPoint narrow[] = {{1, 1, 10}, {1, 4, 12}, {1, 8, 12}};

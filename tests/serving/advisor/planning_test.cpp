@@ -254,3 +254,20 @@ TEST_CASE("unknown names are answered with the nearest") {
   CHECK(preset_lists()[0].json().size() == device_presets().size());
   CHECK(preset_lists()[1].text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
 }
+
+TEST_CASE("no gamma beyond the longest draft of a log is planned, and a better one is named to be tried") {
+  Drafter drafter = given(0, 0.05);
+  const std::string log = "position,drafted,accepted\n1,1000,1000\n2,1000,1000\n3,1000,1000\n";
+  drafter.acceptance = logged_acceptance(acceptance_in(log, "log"), 0.95);
+  const DrafterPlan plan = make_plan(drafter, {});
+  CHECK(plan.best.gamma == 3);
+  CHECK(plan.best.speedup.high == doctest::Approx(4 / 1.15));
+  REQUIRE(plan.warnings.size() == 1);
+  CHECK(plan.warnings[0].find("gamma = 64 gives 15.48") != std::string::npos);
+  CHECK(plan.warnings[0].find("Log about 400 rounds of 64 drafted tokens") != std::string::npos);
+  const std::string settings = settings_text(drafter_settings(drafter, plan));
+  CHECK(settings.find("\"num_speculative_tokens\": 3") != std::string::npos);
+  // Costs by which the best gamma lies within the log need no warning.
+  drafter.costs.draft = ConstantCost{2};
+  CHECK(make_plan(drafter, {}).warnings.empty());
+}
