@@ -18,6 +18,7 @@ struct BenchLabels {
   const char* position;  ///< comes before a position's number and rate; in JSON the list of rates
   const char* emitted;
   const char* requests;  ///< null if they are not printed
+  const char* failed;    ///< requests whose tokens are not among the emitted ones
   const char* length;    ///< mean of emitted tokens per round
   double scale;          ///< 100 if rates are percentages
 };
@@ -28,6 +29,7 @@ constexpr BenchLabels serve_labels{.rounds = "Drafts:",
                                    .position = "Position ",
                                    .emitted = "Total generated tokens:",
                                    .requests = "Successful requests:",
+                                   .failed = "Failed requests:",
                                    .length = "Acceptance length:",
                                    .scale = 100};
 constexpr BenchLabels offline_labels{.rounds = "num_drafts:",
@@ -36,6 +38,7 @@ constexpr BenchLabels offline_labels{.rounds = "num_drafts:",
                                      .position = "acceptance at token ",
                                      .emitted = "total_num_output_tokens:",
                                      .requests = nullptr,
+                                     .failed = nullptr,
                                      .length = "mean acceptance length:",
                                      .scale = 1};
 constexpr BenchLabels json_labels{.rounds = "spec_decode_num_drafts",
@@ -44,6 +47,7 @@ constexpr BenchLabels json_labels{.rounds = "spec_decode_num_drafts",
                                   .position = "spec_decode_per_position_acceptance_rates",
                                   .emitted = "total_output_tokens",
                                   .requests = "completed",
+                                  .failed = "failed",
                                   .length = "spec_decode_acceptance_length",
                                   .scale = 1};
 
@@ -73,6 +77,12 @@ void add_record(ModelLog& log, const BenchRecord& record, const BenchLabels& lab
     check_drafting(record.where, rounds,
                    runs_of(count(labels.emitted), accepted, counted ? count(labels.requests) : 0), accepted,
                    counted ? drafting_share : drafting_share_with_prompts);
+    const auto failed = labels.failed == nullptr ? record.counts.end() : record.counts.find(labels.failed);
+    // Texts may have been split into tokens again, which gives other numbers.
+    constexpr double split_again = 0.1;
+    if (counted && (failed == record.counts.end() || failed->second == 0))
+      check_emitted(record.where, rounds, drafted, accepted, count(labels.emitted), count(labels.requests),
+                    split_again);
   }
   if (record.rates.empty()) return log.add_sums(record.where, rounds, drafted, accepted);
   add_rounded(log, record.where,
@@ -113,7 +123,7 @@ ModelLogs read_bench_text(const LogSource& source) {
     if (line.text.starts_with(labels.position)) add_rate(record, line, labels);
     if (line.text.starts_with(labels.length)) record.length = number_after(line.text, labels.length);
     for (const char* label :
-         {labels.requests, labels.emitted, labels.rounds, labels.drafted, labels.accepted}) {
+         {labels.requests, labels.failed, labels.emitted, labels.rounds, labels.drafted, labels.accepted}) {
       if (label == nullptr || !line.text.starts_with(label)) continue;
       // A label that comes again begins the next benchmark.
       if (record.counts.count(label) > 0) finish();
@@ -131,7 +141,7 @@ ModelLogs read_bench_json(const LogSource& source) {
   for (const auto& [place, model, usage] : records_with(source, {json_labels.rounds}, "model_id")) {
     BenchRecord record{.where = place.where};
     for (const char* label : {json_labels.rounds, json_labels.drafted, json_labels.accepted,
-                              json_labels.emitted, json_labels.requests}) {
+                              json_labels.emitted, json_labels.requests, json_labels.failed}) {
       if (place.has(label)) record.counts[label] = count_in(place.at(label));
     }
     if (place.has(json_labels.length)) record.length = place.at(json_labels.length).number();

@@ -136,8 +136,15 @@ ModelLogs read_llama_rounds(const LogSource& source) {
   ModelLog log;
   std::uint64_t accepted = 0;
   std::uint64_t runs = 0;
+  std::map<std::optional<std::uint64_t>, LlamaStatistics> open;  // by task
+  std::optional<std::uint64_t> task;
   for (const TextLine& line : source.lines()) {
-    if (const auto emitted = emitted_in(line.text)) runs += runs_of(*emitted, 0, 1);
+    if (const auto named = as_count(number_after(line.text, "| task "))) task = named;
+    if (const auto emitted = emitted_in(line.text)) {
+      runs += runs_of(*emitted, 0, 1);
+      const LlamaStatistics ended = std::exchange(open[task], {});
+      if (task) check_emitted(line.where, ended.rounds, ended.drafted, ended.accepted, *emitted, 1);
+    }
     const auto round = round_in(line.text);
     if (!round) continue;
     if (line.text.find("restore checkpoint") != std::string::npos)
@@ -148,6 +155,10 @@ ModelLogs read_llama_rounds(const LogSource& source) {
     if (twice && line.text.find(new_tokens) == std::string::npos) continue;
     log.add_round(line.where, round->drafted, round->accepted);
     accepted += round->accepted;
+    LlamaStatistics& mine = open[task];
+    ++mine.rounds;
+    mine.drafted += round->drafted;
+    mine.accepted += round->accepted;
   }
   check_drafting(source.name(), log.rounds.size(), runs_of(runs, accepted, 0), accepted);
   return {{"", log}};

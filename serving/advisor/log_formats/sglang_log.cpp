@@ -58,12 +58,14 @@ class SglangDrafts {
   /// were accepted, not with which probability each drafted token was
   /// accepted.
   std::uint64_t gamma(const LogSource& source, double emitted) const {
-    if (branches_.value_or(1) > 1) {
+    if (branches_.value_or(1) > 1 ||
+        (!branches_ && steps_.value_or(0) > 0 && nodes_.value_or(0) > *steps_ + 1)) {
       const std::uint64_t nodes = nodes_.value_or(0);
       const auto drafted = static_cast<double>(nodes) - 1;
       throw UsageError(
           "{}: speculative_eagle_topk is {}: the server verified trees, whose acceptance is not that of one draft a position. It emitted {:.4g} tokens a run{}; run it with a top-k of 1",
-          source.name(), *branches_, emitted,
+          source.name(),
+          branches_ ? std::to_string(*branches_) : "not given, and there are more tokens than steps", emitted,
           nodes > 1 ? fmt::format(", accepted / drafted {:.4f}, emitted / verified {:.4f}",
                                   (emitted - 1) / drafted, emitted / static_cast<double>(nodes))
                     : "");
@@ -71,7 +73,7 @@ class SglangDrafts {
     // The nodes of a chain are its drafted tokens and the token before them.
     const auto known = nodes_.value_or(0) > 1 ? std::optional(*nodes_ - 1) : steps_;
     if (known && *known > 0) return *known;
-    return drafted_option(source, "means without the server's arguments do not say");
+    return drafted_option(source, "means without the server's arguments (speculative_num_steps) do not say");
   }
 
  private:

@@ -1,5 +1,7 @@
 // Reads SGLang's /metrics: verifications and generated tokens since the server started. The gauges
 // sglang:spec_accept_* are ignored, because they cover the last interval only.
+#include <algorithm>
+
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 
@@ -10,34 +12,52 @@ namespace {
 constexpr std::string_view sglang_verifications = "sglang:spec_verify_calls";
 constexpr std::string_view sglang_tokens = "sglang:generation_tokens";
 constexpr std::string_view sglang_steps = "sglang:spec_num_steps";
+constexpr std::string_view sglang_nodes = "sglang:spec_num_draft_tokens";
+constexpr std::string_view sglang_branches = "sglang:spec_eagle_topk";
 
 struct SglangCounters {
   std::uint64_t rounds = 0;
   std::uint64_t emitted = 0;
-  std::optional<std::uint64_t> steps = {};
+  std::map<std::string_view, std::uint64_t> settings = {};
 };
 
 ModelLogs read_sglang_metrics(const LogSource& source) {
   std::map<std::string, SglangCounters> models;
-  for (const std::string_view name : {sglang_verifications, sglang_tokens, sglang_steps}) {
-    for (const PrometheusSample& sample : prometheus_samples(source, name, {}, sglang_steps)) {
+  for (const std::string_view name :
+       {sglang_verifications, sglang_tokens, sglang_steps, sglang_nodes, sglang_branches}) {
+    const bool counts = name == sglang_verifications || name == sglang_tokens;
+    for (const PrometheusSample& sample : prometheus_samples(source, name, {}, counts ? "" : name)) {
       // All tensor-parallel ranks count the same, so only the first is read.
       const std::string rank = sample.label("tp_rank");
       if (sample.name != name || (!rank.empty() && rank != "0")) continue;
       SglangCounters& counters = models[sample.label("model_name")];
       if (name == sglang_verifications) counters.rounds += counter_of(sample);
       if (name == sglang_tokens) counters.emitted += counter_of(sample);
-      if (name == sglang_steps) counters.steps = checked_draft(sample.line.where, counter_of(sample));
+      if (counts || sample.line.text.starts_with(fmt::format("{}_total", name))) continue;
+      const std::uint64_t value = checked_draft(sample.line.where, counter_of(sample));
+      const auto [known, fresh] = counters.settings.try_emplace(name, value);
+      if (!fresh && known->second != value)
+        refuse_line(sample.line,
+                    "{} is {}, but {} before: two settings have no common acceptance; keep one rank's lines",
+                    name, value, known->second);
     }
   }
   ModelLogs logs;
-  for (const auto& [model, counters] : models) {
+  for (auto& [model, counters] : models) {
     if (counters.rounds == 0) continue;
+    auto& set = counters.settings;
     const std::uint64_t gamma =
-        counters.steps ? *counters.steps
-                       : drafted_option(source, "without sglang:spec_num_steps the page does not say");
-    logs[model].add_sums(source.name(), counters.rounds, counters.rounds * gamma,
-                         accepted_of(source.name(), counters.emitted, counters.rounds));
+        set.contains(sglang_steps)
+            ? set[sglang_steps]
+            : drafted_option(source, "without sglang:spec_num_steps the page does not say");
+    if (set[sglang_branches] > 1 || (set[sglang_branches] == 0 && set[sglang_nodes] > gamma + 1))
+      throw UsageError(
+          "{}: {} tokens are verified after {} steps (top-k {}): the server verified trees, whose acceptance is not that of one draft a position; run it with a top-k of 1",
+          source.name(), set[sglang_nodes], gamma, set[sglang_branches]);
+    logs[model].add_sums(
+        source.name(), counters.rounds,
+        counters.rounds * std::max(gamma, set[sglang_nodes] - std::min<std::uint64_t>(set[sglang_nodes], 1)),
+        accepted_of(source.name(), counters.emitted, counters.rounds));
   }
   return logs;
 }

@@ -50,7 +50,8 @@ void add_page(ModelLog& log, const PageCounters& counters, const LogSource& sour
   auto drafted = counters.total(draft_tokens_counter);
   const bool counted = rounds ? !by_position.empty() || (drafted && counters.total(accepted_counter))
                               : by_position.empty() && drafted && counters.total(accepted_counter);
-  if (!counted || rounds == 0u)
+  if (rounds == 0u) return;
+  if (!counted)
     throw UsageError("{}: needs samples of {}{} and {}{}", where, names.prefix, drafts_counter, names.prefix,
                      per_position_counter);
   // A page may be read between the counters' updates.
@@ -71,8 +72,18 @@ void add_page(ModelLog& log, const PageCounters& counters, const LogSource& sour
   check_drafting(where, *rounds,
                  runs_of(counters.total(names.tokens).value_or(0), accepted, requests.value_or(0)), accepted,
                  requests ? drafting_share : drafting_share_with_prompts);
+  drafted = drafted.value_or(*rounds * by_position.size());
+  if (const auto emitted = counters.total(names.tokens); emitted && !names.requests.empty()) {
+    // Each request has one token of its prompt's run, and a last round that may be cut; those that ran when
+    // the earlier page was saved are not counted.
+    constexpr std::uint64_t running = 256;
+    check_emitted(where, *rounds, *drafted, accepted, *emitted,
+                  requests.value_or(*emitted - std::min(*emitted, *rounds)) +
+                      (source.options().earlier_file.empty() ? 0 : running),
+                  in_flight);
+  }
   if (by_position.empty()) return log.add_sums(where, *rounds, *drafted, accepted);
-  log.add_totals(where, *rounds, by_position, drafted.value_or(*rounds * by_position.size()));
+  log.add_totals(where, *rounds, by_position, *drafted);
 }
 
 ModelLogs read_spec_decode_page(const LogSource& source, const PageNames& names) {

@@ -43,9 +43,12 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
     }
   }
   std::uint64_t runs = 0;
-  for (const JsonRecord& record : records_with(source, {batch_key})) {
-    const JsonPlace batch = record.place.at(batch_key);
-    if (batch.has("numGenRequests")) runs += count_in(batch.at("numGenRequests"));
+  for (const JsonRecord& record : records_with(source, {batch_key, "numActiveRequests"})) {
+    const JsonPlace& one = record.place;
+    if (one.has(batch_key) && one.at(batch_key).has("numGenRequests"))
+      runs += count_in(one.at(batch_key).at("numGenRequests"));
+    else if (one.has("numActiveRequests"))
+      runs += count_in(one.at("numActiveRequests"));
   }
   check_drafting(source.name(), rounds, runs, accepted, drafting_share_with_prompts);
   return {{"", log}};
