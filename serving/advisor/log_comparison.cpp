@@ -11,7 +11,9 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "serving/advisor/log_source.hpp"
@@ -21,7 +23,7 @@ namespace speclab {
 SPECLAB_RESULT(ComparedNumber, "compared number", name, first, second, difference, p, found);
 SPECLAB_RESULT(ComparedFile, "compared file", file, format, units, drafted);
 SPECLAB_RESULT(LogComparison, "comparison", first, second, paired, confidence, power, numbers, positions,
-               warnings);
+               adjusted, warnings);
 
 namespace {
 
@@ -52,6 +54,7 @@ struct Sample : ComparedFile {
   std::vector<SampleRatio> numbers;
   std::vector<SampleRatio> positions;
   std::vector<double> text = {};  ///< a recording's log-probabilities under the target
+  std::string page = {};          ///< a log's text, if it has counters since a server's start
 };
 
 constexpr const char* alpha_name = "α, accepted / examined";
@@ -231,6 +234,7 @@ Sample log_sample(const std::string& file, const ComparisonQuestion& question,
   Sample sample;
   sample.file = file;
   sample.format = log.format;
+  if (log.format.ends_with("_metrics")) sample.page = text;
   sample.drafted = log.means ? log.means->drafted : static_cast<double>(log.drafted) / whole.rounds;
   std::vector<LogPart> lines;
   for (std::size_t i = 0; log.means && i < log.means->weights.size(); ++i)
@@ -341,6 +345,22 @@ void warn(const Sample& first, const Sample& second, LogComparison& comparison) 
   }
 }
 
+/// Warns if the second file may be a later page of the first one's server.
+void warn_of_one_server(const Sample& first, const Sample& second, LogOptions since,
+                        std::vector<std::string>& warnings) {
+  if (first.page.empty() || first.format != second.format) return;
+  since.earlier = first.page;
+  since.earlier_file = first.file;
+  try {
+    acceptance_in(second.page, second.file, since);
+  } catch (const UsageError&) {
+    return;  // a counter fell, or the pages say that their servers are not the same
+  }
+  warnings.push_back(fmt::format(
+      "Every counter of {0} is at least that of {1}: if these are pages of one server, one contains the rounds of the other, and they are not independent; plan log {2} --since {3} gives the rounds between them",
+      second.file, first.file, shell_word(second.file), shell_word(first.file)));
+}
+
 }  // namespace
 
 LogComparison compare_logs(const ComparisonQuestion& question) {
@@ -357,6 +377,10 @@ LogComparison compare_logs(const ComparisonQuestion& question) {
   };
   const Sample first = sample_of(question.first);
   const Sample second = sample_of(question.second);
+  if (question.first != "-" && read_text(question.first) == read_text(question.second))
+    throw UsageError("{} and {} hold the same; give two logs", question.first, question.second);
+  warn_of_one_server(first, second, question.log, comparison.warnings);
+  warn_of_one_server(second, first, question.log, comparison.warnings);
   comparison.first = first;
   comparison.second = second;
   const bool same_text = recordings && first.parts == second.parts && first.text == second.text;

@@ -49,7 +49,8 @@ struct LogComparison {
   double power = 0.8;
   std::vector<ComparedNumber> numbers;    ///< alpha, unless only means are known, and tokens per target step
   std::vector<ComparedNumber> positions;  ///< accepted given those before; p after Holm's adjustment
-  std::vector<std::string> warnings;      ///< sentences
+  std::string adjusted = "p of positions after Holm's adjustment, which their intervals are without";
+  std::vector<std::string> warnings;  ///< sentences
 };
 SPECLAB_IS_DESCRIBED(LogComparison);
 

@@ -60,10 +60,10 @@ Listing comparison_text(const LogComparison& comparison) {
   if (!comparison.positions.empty())
     out += number_table("positions", "Acceptance by position", comparison.positions);
   out += fmt::format(
-      "Low and high: {} of B less A, {}. p of positions after Holm's adjustment.\nFound from: a true difference of this size gives p below {:.4g}, unadjusted, with probability {:g}.\n",
+      "Low and high: {} of B less A, {}; {}.\nFound from: a true difference of this size gives p below {:.4g}, unadjusted, with probability {:g}.\n",
       confidence_percent(comparison.confidence),
       comparison.paired ? "over pairs of the parts above" : "if the parts above are independent",
-      1 - comparison.confidence, comparison.power);
+      comparison.adjusted, 1 - comparison.confidence, comparison.power);
   return out;
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("a record that looks like a tree is a part of a log of chains") {
     text +=
         R"({"meta_info": {"spec_verify_ct": 30, "spec_num_proposed_drafts": 120, "spec_correct_drafts_histogram": [9, 6, 5, 3, 7]}})"
         "\n";
-  CHECK(comparison_of(text, text).first.units == "21 JSON objects");
+  CHECK(comparison_of(text, text + "\n").first.units == "21 JSON objects");
   CHECK(comparison_refusal(odd, text).find("of trees there is no") != std::string::npos);
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("what confounds a comparison is said") {
   // Easy and hard passages of a log without requests.
   std::string passages;
   for (int i = 0; i < 1000; ++i) passages += i / 100 % 2 == 0 ? "2,2\n" : (i % 2 == 0 ? "2,0\n" : "2,1\n");
-  const LogComparison alike = comparison_of(passages, passages);
+  const LogComparison alike = comparison_of(passages, passages + "\n");
   REQUIRE(alike.warnings.size() == 2);
   CHECK(alike.warnings[0].find("neighbouring pieces are alike") != std::string::npos);
 }
@@ -252,4 +252,27 @@ TEST_CASE("files that cannot be compared are refused") {
                            two)
             .find("gives one mean") != std::string::npos);
   CHECK(comparison_refusal("4,5\n", two).find("5 tokens accepted of 4") != std::string::npos);
+}
+
+TEST_CASE("two pages of one server are not taken as independent, and the same file twice is refused") {
+  const auto page = [](int rounds, int accepted, const std::string& more) {
+    return fmt::format(
+        "vllm:spec_decode_num_drafts_total 1{0:05}\nvllm:spec_decode_num_accepted_tokens_per_pos_total{{position=\"0\"}} {1}\n{2}",
+        rounds, accepted, more);
+  };
+  const std::string start = "process_start_time_seconds 1.7e9\n";
+  const std::string monday = page(0, 80000, "");
+  const std::string tuesday = page(10000, 84000, "");
+  for (const bool forward : {true, false}) {
+    const LogComparison found = forward ? comparison_of(monday, tuesday) : comparison_of(tuesday, monday);
+    REQUIRE(found.warnings.size() == 1);
+    CHECK(found.warnings[0].find("are not independent; plan log") != std::string::npos);
+    CHECK(found.warnings[0].find("--since") != std::string::npos);
+  }
+  CHECK(comparison_of(page(0, 80000, start), page(10000, 84000, start)).warnings.size() == 1);
+  // Another server, or one that was started again.
+  CHECK(comparison_of(page(0, 80000, start), page(10000, 84000, "process_start_time_seconds 1.8e9\n"))
+            .warnings.empty());
+  CHECK(comparison_of(monday, page(10000, 79000, "")).warnings.empty());
+  CHECK(comparison_refusal(monday, monday).find("hold the same") != std::string::npos);
 }
