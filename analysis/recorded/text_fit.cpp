@@ -141,7 +141,7 @@ std::vector<std::string> misfit_sentences(const TextFit& fit) {
   }
   if (fit.too_small == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, at most {:.4g} with an allowance for rare tokens, less than 1: the text was sampled at a lower temperature than recorded, or greedily; or the logarithms are not natural; or the target was truncated (top-k, top-p): give --cut.",
+        "The mean of q/p is {:.4g}, at most {:.4g} with an allowance for rare tokens, less than 1: the text was sampled at a lower temperature than recorded, or greedily; or the logarithms are not natural; or the target was truncated (top-k, top-p), or never emits some tokens that the draft proposes: give --cut; or missing numbers of the draft were filled in.",
         fit.ratio_mean, fit.ratio_below));
   }
   if (fit.entropy == FitVerdict::does_not_fit) {

@@ -181,6 +181,9 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
   } else if (best > 0 && best == known_costs(costs).max_gamma) {
     plan.warnings.push_back(fmt::format(
         "The best γ, {}, is the longest draft whose times are measured: a longer one may be better.", best));
+  } else if (best > 0 && best == most) {
+    plan.warnings.push_back(
+        fmt::format("The best γ, {}, is the largest considered: a larger one may be better.", best));
   }
 }
 

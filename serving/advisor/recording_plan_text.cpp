@@ -56,8 +56,10 @@ std::string head(const RecordingPlan& plan) {
     out += plan_line("tokens per target step", "{:.4g}", tokens);
   }
   out += plan_line("within 1% of the best", range_words(*plan.within_1_percent));
-  out += plan_line("by the i.i.d. formula", "γ = {}, speedup {:.4g}; on this text {:.4g}",
-                   *plan.formula_gamma, *plan.formula_speedup, *plan.speedup_at_formula_gamma);
+  const bool edge = static_cast<std::size_t>(*plan.formula_gamma) == plan.speedup.size();
+  out += plan_line("by the i.i.d. formula", "γ = {}{}, speedup {:.4g}; on this text {:.4g}",
+                   *plan.formula_gamma, edge ? ", the largest considered" : "", *plan.formula_speedup,
+                   *plan.speedup_at_formula_gamma);
   out += end_effect(plan);
   if (*plan.optimal_gamma == 0) {
     out += "No γ is faster than decoding token by token here: do not speculate.";
@@ -131,7 +133,6 @@ std::string fit_text(const RecordingPlan& plan) {
 Listing recording_plan_text(const RecordingPlan& plan) {
   Listing out;
   if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
-  for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
   out += head(plan);
   const auto add = [&](Table table) {
     if (!table.rows.empty()) out += std::move(table);

@@ -127,7 +127,10 @@ double confidence_option(const Values& values) {
 
 double alpha_of_rate(const Values& values, double rate, const std::string& where) {
   if (!(rate >= 0 && rate <= 1))
-    throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, rate);
+    throw UsageError(
+        "{}: alpha = {}; expected a number from 0 to 1{}", where, rate,
+        rate > 1 ? "; for a mean of L tokens emitted a round of γ drafts, give (L - 1)/γ and --of-drafted γ"
+                 : "");
   const auto gamma = drafted_option(values);
   return gamma ? alpha_of_mean(rate * *gamma, *gamma) : rate;
 }

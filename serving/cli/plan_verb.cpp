@@ -18,10 +18,10 @@ int run_plan(const PlanWay& way, const Values& values) {
   check_server(values);
   auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
   if (!answer) return interrupted_exit("nothing was planned");
-  for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
   answer->command = values.command;
   write_finding(folder, *answer);
   if (values.has("json")) {
+    for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
     if (answer->unfit) fmt::print(stderr, "warning: it does not fit: {}\n", *answer->unfit);
     fmt::print("{}\n", answer->json);
   } else {

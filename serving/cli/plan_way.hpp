@@ -24,8 +24,8 @@ void check_server(const Values& values);
 /// settings.
 void choose_settings(const Values& values, std::vector<ServerSetting>& settings);
 
-/// Returns the answer, with the plan's settings of servers as asked for, and its warnings and memory problem,
-/// if it has these members.
+/// Returns the answer, with the plan's settings of servers as asked for, and its warnings, with which the
+/// text begins, and memory problem, if it has these members.
 template <class T>
 PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&),
                      std::string (*headline_of)(const T&),
@@ -37,7 +37,12 @@ PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&)
                      .text = text_of(found),
                      .json = json_text_of(found),
                      .command = {}}};
-  if constexpr (requires { found.warnings; }) answer.warnings = found.warnings;
+  if constexpr (requires { found.warnings; }) {
+    answer.warnings = found.warnings;
+    Listing text;
+    for (const std::string& warning : answer.warnings) text += "WARNING: " + warning + "\n";
+    answer.text = text += answer.text;
+  }
   if constexpr (requires { found.fits_reason; }) answer.unfit = found.fits_reason;
   return answer;
 }

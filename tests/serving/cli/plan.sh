@@ -121,7 +121,15 @@ says out "600 rounds, "
 expect 0 plan log - --c 0.1 <"$logs/vllm.log.gz"
 says out "600 rounds, "
 expect 0 plan log "$logs/own.csv" --fields accepted=acc_tokens,drafted=draft_tokens --c 0.01
-says err "warning: The best gamma, 4, is the longest draft of the log"
+says out "WARNING: The best gamma, 4, is the longest draft of the log"
+printf 'tokens,batch,ms\n2,1,10\n8,1,9\n' >from_two.csv
+expect 2 plan alpha 0.7 --target-times from_two.csv --c 0.1
+says err "--target-times: the shortest measured run is over 2 tokens"
+printf 'tokens,batch,ms\n1,1,10\n8,1,9\n' >falls.csv
+expect 0 plan alpha 0.7 --target-times falls.csv --c 0.1
+says out "WARNING: Measured times fall"
+expect 2 plan alpha 2.5 --c 0.1
+says err "give (L - 1)/γ and --of-drafted γ"
 expect 0 plan log "$logs/sglang.log" --c 0.1 --json
 python "assert 'log' not in data and data['means']['lines'] == 20 and data['means']['rounds'] == 0
 found = data['means']['metrics']
@@ -232,6 +240,9 @@ python "assert data['optimal_gamma'] == 4 == len(data['speedup'])" out
 says err "is the longest draft whose times are measured"
 expect 0 plan recording coins.csv --c 0.05 --cut
 says out "best γ                  8"
+expect 0 plan recording coins.csv --c 0.05 --cut --max-gamma 3
+says out "WARNING: The best γ, 3, is the largest considered"
+says out "by the i.i.d. formula   γ = 3, the largest considered"
 expect 0 plan recording coins.csv --c 0.05 --cut --rule block
 expect 2 plan recording coins.csv --c 0.05 --rule typical
 says err "is not lossless"
