@@ -38,6 +38,8 @@ void GapHistogram::add(double ms) {
   // preempted.
   if (ms != last_ms_) {
     last_ms_ = ms;
+    least_ms_ = std::min(least_ms_, ms);
+    largest_ms_ = std::max(largest_ms_, ms);
     last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / min_gap_ms) / log_bin)));
   }
   const std::size_t index = last_bin_;
@@ -52,6 +54,8 @@ GapHistogram& GapHistogram::operator+=(const GapHistogram& other) {
   for (std::size_t i = 0; i < other.bins_.size(); ++i) bins_[i] += other.bins_[i];
   count_ += other.count_;
   sum_ += other.sum_;
+  least_ms_ = std::min(least_ms_, other.least_ms_);
+  largest_ms_ = std::max(largest_ms_, other.largest_ms_);
   return *this;
 }
 
@@ -63,7 +67,8 @@ double GapHistogram::quantile(double share) const {
     if (here > 0 && below + here >= wanted) {
       // Interpolates as if the gaps of a bin were spread evenly over it.
       const double within = std::clamp((wanted - below) / here, 0.0, 1.0);
-      return min_gap_ms * std::exp((static_cast<double>(i) + within) * log_bin);
+      return std::clamp(min_gap_ms * std::exp((static_cast<double>(i) + within) * log_bin), least_ms_,
+                        largest_ms_);
     }
     below += here;
   }

@@ -61,13 +61,16 @@ class GapHistogram {
   void add(double ms);
   GapHistogram& operator+=(const GapHistogram& other);
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
-  /// Returns the quantile that a fraction `share` of the gaps does not exceed, within 1%.
+  /// Returns the quantile that a fraction `share` of the gaps does not exceed, within 1% and between the
+  /// least and the largest gap.
   double quantile(double share) const;
 
  private:
   std::vector<std::uint64_t> bins_;
   std::uint64_t count_ = 0;
   double sum_ = 0;
+  double least_ms_ = std::numeric_limits<double>::infinity();
+  double largest_ms_ = 0;
   double last_ms_ = 0;
   std::size_t last_bin_ = 0;
 };

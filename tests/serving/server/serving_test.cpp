@@ -1,6 +1,7 @@
 // Compares the serving simulator with queueing theory: waiting times of M/G/1 (Pollaczek 1930, Khinchine
 // 1932), the infinite-server queue, closed networks, Little's law, and conservation of tokens.
 #include "serving/server/serving.hpp"
+#include "serving/server/replica.hpp"
 
 #include <doctest/doctest.h>
 
@@ -311,3 +312,13 @@ TEST_CASE("goodput finds the gamma of its own formula, and the clairvoyant is fa
 }
 
 }  // namespace
+
+TEST_CASE("quantiles of gaps are not beyond the least and the largest gap") {
+  GapHistogram gaps;
+  GapHistogram more;
+  // Differences of event times have rounding errors.
+  for (int step = 1; step < 100; ++step) (step % 2 == 0 ? gaps : more).add(13.1 * step - 13.1 * (step - 1));
+  gaps += more;
+  for (const double share : {0.01, 0.5, 0.95})
+    CHECK(gaps.quantile(share) == doctest::Approx(13.1).epsilon(1e-9));
+}
