@@ -319,8 +319,8 @@ RunWork work(const Transformer& model, const Run& run, const Precision& precisio
 
 double peak_flops(const Machine& machine) {
   const Device& device = machine.device;
-  const int bits = machine.precision.arithmetic_bits;
-  const double rate = bits == 4 ? device.flops_4bit : bits == 8 ? device.flops_8bit : device.flops_16bit;
+  const double rates[]{device.flops_16bit, device.flops_8bit, device.flops_fp8, device.flops_4bit};
+  const double rate = rates[static_cast<std::size_t>(machine.precision.arithmetic)];
   return machine.devices * (rate > 0 ? rate : device.flops_16bit);
 }
 

@@ -16,13 +16,17 @@ namespace speclab {
 struct Device {
   std::string name{};
   double flops_16bit = 0;  ///< FLOP/s of matrices in bfloat16 or float16
-  double flops_8bit = 0;   ///< the same in FP8 or INT8
+  double flops_8bit = 0;   ///< the same in INT8; 0: none
+  double flops_fp8 = 0;    ///< the same in FP8; 0: none
   double flops_4bit = 0;   ///< the same in 4-bit floats (NVFP4, MXFP4); 0: none
   double bandwidth = 0;    ///< bytes/s of its memory
   double memory = 0;       ///< bytes
   double link = 0;         ///< bytes/s to other devices, in one direction
   std::string source{};
 };
+
+/// The numbers that matrices multiply. A device without units for them multiplies in 16 bits.
+enum class Arithmetic { sixteen_bits, int8, fp8, fp4 };
 
 /// The relation of a Transformer to the target: an independent model, or a head, which drafts from the
 /// target's states.
@@ -100,9 +104,10 @@ struct Transformer {
   /// Maximum of drafted tokens in a round: the heads of Medusa, one less than DFlash's block; 0: any number.
   int max_drafted = 0;
   std::optional<StoredBytes> stored{};  ///< empty: all parameters have the bytes of a Precision
-  std::string stored_as{};              ///< names of the numbers in `stored`, such as "fp8"
-  int arithmetic_bits = 0;  ///< bits in which most of `stored` is multiplied; 0: as a Precision says
+  std::string stored_as{};  ///< name of the numbers of most weights, such as "fp8"; empty: not stated
+  Arithmetic arithmetic = Arithmetic::sixteen_bits;  ///< of most of `stored`
   bool eight_bit_cache = false;
+  double positions = 0;              ///< longest context; 0: unknown, or without a limit
   double index_bytes = 0;            ///< bytes of all weights by the checkpoint's index; 0: unknown
   std::vector<std::string> notes{};  ///< sentences about what was assumed or left out
   std::string source{};
@@ -148,7 +153,7 @@ double expected_experts(const Transformer& model, double tokens, double batch);
 struct Precision {
   double weight_bytes = 2;
   double cache_bytes = 2;
-  int arithmetic_bits = 16;  ///< 16, 8, or 4
+  Arithmetic arithmetic = Arithmetic::sixteen_bits;
 };
 
 /// Returns the bytes of all stored parameters.

@@ -22,9 +22,11 @@ void add_experts(Transformer& model, const ModelKeys& keys, const ModelFamily& f
 /// stated.
 void add_mixers(Transformer& model, const ModelKeys& keys, const ModelFamily& family, int input);
 
-/// Bytes of a 4-bit float with its share of a block's scale: 16 numbers with 8 bits, or 32.
+/// Bytes of a number of 4 bits with its share of a block's scale: floats in blocks of 16 or 32, with 8 bits;
+/// integers in the usual blocks of 128, with 16.
 constexpr double nvfp4_bytes = 0.5 + 1.0 / 16;
 constexpr double mxfp4_bytes = 0.5 + 1.0 / 32;
+constexpr double int4_bytes = 0.5 + 2.0 / 128;
 
 /// Sets in which numbers a checkpoint stores `model`, whose layers are known, from the object `key`, such as
 /// quantization_config, in the forms of Transformers (fp8, fbgemm_fp8, gptq, awq, bitsandbytes, mxfp4),

@@ -17,20 +17,13 @@ namespace {
 constexpr std::size_t whole_table = 0;
 constexpr double tera = 1e12;
 
-/// Numbers that follow from a model's shape.
-struct ModelSize {
-  double parameters = 0;
-  double active_parameters = 0;
-  double cache_bytes_per_token = 0;  ///< for numbers of 16 bits
-};
-
 }  // namespace
 
-SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, flops_4bit, bandwidth, memory, link, source);
+SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, flops_fp8, flops_4bit, bandwidth, memory,
+               link, source);
 SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, heads, kv_heads, head_size,
                feed_forward, vocab, experts, active_experts, encoder_layers, published, source);
 SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
-SPECLAB_RESULT(ModelSize, "size", parameters, active_parameters, cache_bytes_per_token);
 
 namespace {
 
@@ -41,20 +34,17 @@ Json json_of(const std::vector<T>& values) {
   return all;
 }
 
-Json listed_devices() { return json_of(device_presets()); }
-
 Json listed_models() {
   Json all = json_of(model_presets());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Transformer& model = model_presets()[i];
-    // Two descriptions write into one object.
-    write(described<ModelSize>(), {parameters(model), active_parameters(model), cache_bytes(model, 1, {})},
-          all[i]);
+    // These numbers follow from the shape; the cache has 16 bits.
+    all[i].update({{"parameters", parameters(model)},
+                   {"active_parameters", active_parameters(model)},
+                   {"cache_bytes_per_token", cache_bytes(model, 1, {})}});
   }
   return all;
 }
-
-Json options_json() { return json_of(server_options()); }
 
 Json logs_json() {
   Json all = Json::array();
@@ -91,13 +81,13 @@ std::string options_text() {
 std::string devices_text() {
   Table table{"devices",
               "",
-              {"device", "TFLOP/s, 16-bit", "8-bit", "4-bit", "GB/s", "GB", "link GB/s", "source"},
+              {"device", "TFLOP/s, 16-bit", "INT8", "FP8", "4-bit", "GB/s", "GB", "link GB/s", "source"},
               {},
-              "Dense rates; the link in one direction."};
+              "Dense rates; where there is none, 16 bits are multiplied. The link in one direction."};
+  const auto rate = [](double flops) { return flops > 0 ? number_cell(flops / tera) : text_cell(""); };
   for (const Device& device : device_presets()) {
     table.rows.push_back({text_cell(device.name), number_cell(device.flops_16bit / tera),
-                          number_cell(device.flops_8bit / tera),
-                          device.flops_4bit > 0 ? number_cell(device.flops_4bit / tera) : text_cell(""),
+                          rate(device.flops_8bit), rate(device.flops_fp8), rate(device.flops_4bit),
                           number_cell(device.bandwidth / giga), number_cell(device.memory / giga),
                           number_cell(device.link / giga), text_cell(device.source)});
   }
@@ -125,10 +115,11 @@ std::string models_text() {
 }  // namespace
 
 const std::vector<PresetList>& preset_lists() {
-  static const std::vector<PresetList> lists{{"devices", listed_devices, devices_text},
-                                             {"models", listed_models, models_text},
-                                             {"options", options_json, options_text},
-                                             {"logs", logs_json, logs_text}};
+  static const std::vector<PresetList> lists{
+      {"devices", [] { return json_of(device_presets()); }, devices_text},
+      {"models", listed_models, models_text},
+      {"options", [] { return json_of(server_options()); }, options_text},
+      {"logs", logs_json, logs_text}};
   return lists;
 }
 

@@ -20,49 +20,37 @@ extern const std::string_view models_json;
 
 namespace {
 
-/// A device in the units of data sheets.
-struct DeviceSheet {
-  std::string name;
-  double tflops_16bit = 0, tflops_8bit = 0, tflops_4bit = 0;
-  double gb_per_s = 0, gb = 0, link_gb_per_s = 0;
-  std::string source;
-};
-
-const Typed<DeviceSheet>& device_sheet() {
-  using S = DeviceSheet;
-  constexpr double most = 1e9;
+/// Describes a device in the units of data sheets. Outside these ranges a number is in another unit.
+const Typed<Device>& device_sheet() {
+  using D = Device;
+  constexpr double most = 1e5;
   const auto needed = [](Field field) {
     field.required = true;
     return field;
   };
-  static const auto type =
-      object<S>("device", "A device, by its data sheet.",
-                {needed(field("name", &S::name, text(), "Its name.")),
-                 needed(field("tflops_16bit", &S::tflops_16bit, number_above(0, most),
-                              "Dense matrices in bfloat16 or float16, TFLOP/s.")),
-                 field("tflops_8bit", &S::tflops_8bit, number(0, most), "The same in FP8 or INT8; 0: none."),
-                 field("tflops_4bit", &S::tflops_4bit, number(0, most), "The same in 4-bit floats; 0: none."),
-                 needed(field("gb_per_s", &S::gb_per_s, number_above(0, most),
-                              "Bandwidth of its memory, 10^9 bytes/s.")),
-                 needed(field("gb", &S::gb, number_above(0, most), "Its memory, 10^9 bytes.")),
-                 needed(field("link_gb_per_s", &S::link_gb_per_s, number_above(0, most),
-                              "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
-                 field("source", &S::source, text(), "Where the numbers are from.")});
+  static const auto type = object<D>(
+      "device", "A device, by its data sheet.",
+      {needed(field("name", &D::name, text(), "Its name.")),
+       needed(field("tflops_16bit", &D::flops_16bit, number(0.1, most),
+                    "Dense matrices in bfloat16 or float16, TFLOP/s.")),
+       field("tflops_8bit", &D::flops_8bit, number(0, most), "The same in INT8; 0: none."),
+       field("tflops_fp8", &D::flops_fp8, number(0, most), "In FP8; 0: none (default: as tflops_8bit)."),
+       field("tflops_4bit", &D::flops_4bit, number(0, most), "The same in 4-bit floats; 0: none."),
+       needed(field("gb_per_s", &D::bandwidth, number(10, most), "Bandwidth of its memory, 10^9 bytes/s.")),
+       needed(field("gb", &D::memory, number(1, 1e4), "Its memory, 10^9 bytes.")),
+       needed(field("link_gb_per_s", &D::link, number(0.01, most),
+                    "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
+       field("source", &D::source, text(), "Where the numbers are from.")});
   return type;
 }
 
 Device device_of(const Json& json, const std::string& path) {
-  constexpr double teraflops = 1e12;
-  constexpr double gigabytes = 1e9;
-  const DeviceSheet sheet = read(device_sheet(), json, path);
-  return {sheet.name,
-          sheet.tflops_16bit * teraflops,
-          sheet.tflops_8bit * teraflops,
-          sheet.tflops_4bit * teraflops,
-          sheet.gb_per_s * gigabytes,
-          sheet.gb * gigabytes,
-          sheet.link_gb_per_s * gigabytes,
-          sheet.source};
+  Device device = read(device_sheet(), json, path);
+  if (!json.contains("tflops_fp8")) device.flops_fp8 = device.flops_8bit;
+  for (double* rate : {&device.flops_16bit, &device.flops_8bit, &device.flops_fp8, &device.flops_4bit})
+    *rate *= 1e12;
+  for (double* bytes : {&device.bandwidth, &device.memory, &device.link}) *bytes *= 1e9;
+  return device;
 }
 
 Transformer model_of(const Json& entry) {
@@ -107,14 +95,6 @@ const std::vector<Transformer>& model_presets() {
   return all;
 }
 
-const std::vector<NamedPrecision>& precision_presets() {
-  static const std::vector<NamedPrecision> all{
-      {"bf16", {2, 2, 16}},  {"fp16", {2, 2, 16}},           {"fp8", {1, 2, 8}},
-      {"int8", {1, 2, 8}},   {"nvfp4", {nvfp4_bytes, 2, 4}}, {"mxfp4", {mxfp4_bytes, 2, 16}},
-      {"int4", {0.5, 2, 16}}};
-  return all;
-}
-
 Device device_named(const std::string& name, const std::string& path) {
   if (name.ends_with(".json"))
     return in_file(name, [&] { return device_of(parse_json(read_text(name)), ""); });
@@ -127,11 +107,22 @@ Transformer model_named(const std::string& name, const std::string& path) {
 }
 
 Precision precision_named(const std::string& name, const std::string& path) {
-  return named(precision_presets(), name, path, "").precision;
+  struct NamedPrecision {
+    std::string name;
+    Precision precision;
+  };
+  static const std::vector<NamedPrecision> all{{"bf16", {}},
+                                               {"fp16", {}},
+                                               {"fp8", {1, 2, Arithmetic::fp8}},
+                                               {"int8", {1, 2, Arithmetic::int8}},
+                                               {"nvfp4", {nvfp4_bytes, 2, Arithmetic::fp4}},
+                                               {"mxfp4", {mxfp4_bytes}},
+                                               {"int4", {int4_bytes}}};
+  return named(all, name, path, "").precision;
 }
 
 Precision precision_of(const Transformer& model, Precision otherwise) {
-  if (model.stored) otherwise.arithmetic_bits = model.arithmetic_bits;
+  if (model.stored) otherwise.arithmetic = model.arithmetic;
   otherwise.cache_bytes = model.eight_bit_cache ? 1 : 2;
   return otherwise;
 }

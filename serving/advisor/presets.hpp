@@ -14,18 +14,12 @@ const std::vector<Device>& device_presets();
 /// Returns language models and draft heads, from their published config.json or the paper named.
 const std::vector<Transformer>& model_presets();
 
-struct NamedPrecision {
-  std::string name;
-  Precision precision;
-};
-/// Returns bf16, fp16, fp8, int8, nvfp4, and mxfp4 and int4 (weights only); caches are 16-bit.
-const std::vector<NamedPrecision>& precision_presets();
-
 /// Returns a preset, or the device of a .json file in the form of devices.json. Throws ConfigError at `path`,
 /// with the nearest name, if there is none.
 Device device_named(const std::string& name, const std::string& path);
 /// Returns a preset model, or the model of a config.json or its folder.
 Transformer model_named(const std::string& name, const std::string& path);
+/// Returns bf16, fp16, fp8, int8, nvfp4, or mxfp4 and int4 (weights only); caches are 16-bit.
 Precision precision_named(const std::string& name, const std::string& path);
 /// Returns the numbers in which a model computes and keeps its cache: those that its config states, else
 /// `otherwise`.

@@ -37,7 +37,7 @@ inline Machine bare(double flops, double bandwidth) {
 
 inline Machine h100(int devices = 1) {
   Machine machine;
-  machine.device = {"h100-sxm", 989.4e12, 1978.9e12, 0, 3350e9, 80e9, 450e9, ""};
+  machine.device = {"h100-sxm", 989.4e12, 1978.9e12, 1978.9e12, 0, 3350e9, 80e9, 450e9, ""};
   machine.devices = devices;
   return machine;
 }

@@ -69,9 +69,11 @@ TEST_CASE("devices are whole, and their rates in order") {
     CAPTURE(one.name);
     CHECK(names.insert(one.name).second);
     CHECK_FALSE(one.source.empty());
-    CHECK(one.flops_8bit >= one.flops_16bit);
-    CHECK(one.flops_8bit <= 4 * one.flops_16bit);
-    if (one.flops_4bit > 0) CHECK(one.flops_4bit >= 1.9 * one.flops_8bit);
+    for (const double eight : {one.flops_8bit, one.flops_fp8}) {
+      if (eight > 0) CHECK(eight >= one.flops_16bit);
+      CHECK(eight <= 4 * one.flops_16bit);
+      if (one.flops_4bit > 0) CHECK(one.flops_4bit >= 1.9 * eight);
+    }
     // FLOP per byte at which 16-bit arithmetic and memory balance.
     CHECK(one.flops_16bit / one.bandwidth > 25);
     CHECK(one.flops_16bit / one.bandwidth < 500);
@@ -80,6 +82,12 @@ TEST_CASE("devices are whole, and their rates in order") {
   for (const char* name : {"b200", "b300", "gb200", "mi325x", "mi355x", "h20", "rtx-3090", "rtx-4090",
                            "rtx-5090", "rtx-pro-6000", "gb10", "strix-halo", "m3-ultra", "m4-max"})
     CHECK(names.contains(name));
+  // Ampere multiplies integers of 8 bits, but no floats.
+  for (const char* name : {"a100-40gb", "a100-80gb", "a100-80gb-pcie", "a10", "rtx-3090"}) {
+    CHECK(device_named(name, "").flops_8bit > 0);
+    CHECK(device_named(name, "").flops_fp8 == 0);
+  }
+  CHECK(device_named("h100-sxm", "").flops_fp8 == device_named("h100-sxm", "").flops_8bit);
 }
 
 TEST_CASE("a device of one's own is a file in the form of the table") {
@@ -96,8 +104,14 @@ TEST_CASE("a device of one's own is a file in the form of the table") {
   // Without a rate for 8 bits these are multiplied with 16.
   Machine machine;
   machine.device = own;
-  machine.precision.arithmetic_bits = 8;
+  machine.precision.arithmetic = Arithmetic::fp8;
   CHECK(peak_flops(machine) == 100e12);
+  // A number far from every device's is in another unit.
+  const auto refused = [&](const char* text) { return config_error_of([&] { with(text); }); };
+  CHECK(refused(R"({"name": "own", "tflops_16bit": 100, "gb_per_s": 3.35, "gb": 64, "link_gb_per_s": 50})")
+            .find("/gb_per_s: 3.35 is not a number >= 10") != std::string::npos);
+  CHECK(refused(R"({"name": "own", "tflops_16bit": 100, "gb_per_s": 3350, "gb": 81920, "link_gb_per_s": 50})")
+            .find("/gb: 81920") != std::string::npos);
   CHECK_THROWS_AS(with(R"({"name": "own", "tflops_16bit": 100})"), ConfigError);
   CHECK_THROWS_AS(with(R"({"name": "own", "tflops_16bit": 100, "gb_per_s": 1000, "gb": 64,
     "link_gb_per_s": 50, "gbs": 1})"),
