@@ -116,16 +116,19 @@ std::string limit_sentence(const LoadPlan& plan) {
     return fmt::format("The targets bind: a full server serves {:.4g} requests per second with {}.\n",
                        limit.capacity, limit.policy);
   constexpr double near = 0.9;
-  const bool rate_binds = plan.best.back().rate < near * limit.capacity;
   const std::string why =
       limit.binds == "sequences"     ? fmt::format("{} sequences at a time bind", plan.max_sequences)
       : limit.binds == "cache"       ? fmt::format("the cache binds, which holds {:.0f} of {} sequences",
                                                    limit.running, plan.max_sequences)
       : limit.binds == "step tokens" ? "the limit of tokens in a step binds"
                                      : "its speed binds";
-  return fmt::format("{}{} serves at most {:.4g} requests per second: {}; {} would serve {:.4g}.\n",
-                     rate_binds ? "Only the rate binds here. With more requests " : "", limit.policy,
-                     limit.capacity, why, limit.next, limit.next_capacity);
+  const std::string here =
+      plan.best.back().rate < near * limit.capacity
+          ? fmt::format("At {:.4g} requests per second no limit is reached. With more requests ",
+                        plan.best.back().rate)
+          : "";
+  return fmt::format("{}{} serves at most {:.4g} requests per second: {}; {} would serve {:.4g}.\n", here,
+                     limit.policy, limit.capacity, why, limit.next, limit.next_capacity);
 }
 
 /// Says up to which rates the targets are met: with the recommended policy of the highest rates, and with the

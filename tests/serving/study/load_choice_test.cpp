@@ -148,9 +148,9 @@ std::vector<std::string> disagreements(const LoadPlan& plan) {
     if (servers != 4) found.push_back(fmt::format("{} settings for {}", servers, purpose));
   }
   if (plan.settings.size() != 4 * plan.recommended.size()) found.emplace_back("settings of no advice");
-  if (headline.find("Only the rate binds") != std::string::npos &&
+  if (headline.find("no limit is reached") != std::string::npos &&
       headline.find("overloaded") != std::string::npos)
-    found.emplace_back("only the rate binds, and it overloads the server");
+    found.emplace_back("no limit is reached, and it overloads the server");
   return found;
 }
 
