@@ -60,7 +60,7 @@ inline void plan_on_device(const DeviceTask& task, Record& out) {
   const Drafter drafter{
       {.draft = task.draft, .costs = {cost_of(target), cost_of(draft)}, .cost_from = "roofline"},
       {{task.alpha, task.alpha, task.alpha}, "given"}};
-  refuse_unplanned_costs(drafter.costs, "");
+  refuse_unservable(drafter.costs, "", task.context);
   const DrafterPlan plan = make_plan(drafter, settings);
   out.number("c", plan.costs.c);
   out.number("best_gamma", plan.best.gamma);

@@ -46,6 +46,7 @@ def plan(
     devices: int | None = None,
     draft_devices: int | None = None,
     dtype: str | None = None,
+    draft_dtype: str | None = None,
     cache_dtype: str | None = None,
     recurrent_states: int | None = None,
     target_times: Path | None = None,
@@ -86,7 +87,7 @@ def plan(
         sweep, by, other: a table of speeds by the number of drafted tokens; the column that separates sweeps; and other
             acceptance rates to ask about. With it, fields names the columns k, rate, acceptance and length.
         c: time of a draft run / time of a target run.
-        target, draft, device, devices, draft_devices, dtype, cache_dtype, recurrent_states: names that `speclab plan list models`
+        target, draft, device, devices, draft_devices, dtype, draft_dtype, cache_dtype, recurrent_states: names that `speclab plan list models`
             and `speclab plan list devices` show, or paths of a config.json for the models and of a .json file for the device.
         parameters, kv_bytes_per_token: "total" or "total,active" of a target that no config.json describes, such as "30.5B,3.3B".
         target_times, draft_times: files of measured times.

@@ -191,7 +191,7 @@ PlannedPair costs_of(const po::variables_map& values, const Operation& at) {
   if (has_draft(costs)) {
     PlannedPair pair = by_option([&] {
       PlannedPair found = planned_pair(costs, "", at);
-      refuse_unplanned_costs(found.costs, "");
+      refuse_unservable(found.costs, "", at.context);
       return found;
     });
     refuse_unread(values, pair.costs);

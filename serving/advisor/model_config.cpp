@@ -93,6 +93,20 @@ double indexed_bytes(const std::string& config) {
   return bytes.get<double>();
 }
 
+/// Returns the longest context, with scaled rotations; 0 if the config does not say.
+double longest_context(const ModelKeys& keys) {
+  const double trained = keys.dimension({"max_position_embeddings", "n_positions"}).value_or(0);
+  double most = trained;
+  for (const char* key : {"/rope_scaling", "/rope_parameters"}) {
+    const auto number = [&](const char* name, double otherwise) {
+      const Json value = keys.object.value(Json::json_pointer(std::string(key) + name), Json());
+      return value.is_number() ? value.get<double>() : otherwise;
+    };
+    most = std::max(most, number("/factor", 1) * number("/original_max_position_embeddings", trained));
+  }
+  return most;
+}
+
 /// Adds the sizes of layers and vocabulary, which every model has.
 void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer, const ModelFamily& family) {
   const bool encoder = outer.flag("is_encoder_decoder", false);
@@ -122,6 +136,8 @@ void add_sizes(Transformer& model, const ModelKeys& keys, const ModelKeys& outer
   model.feed_forward = keys.dimension({"intermediate_size", "d_ff", "n_inner", "ffn_dim", "ffn_hidden_size"})
                            .value_or(4 * model.hidden);
   model.vocab = keys.required({"vocab_size"});
+  // T5 has no limit: its n_positions is the length of its training texts.
+  if (!encoder) model.positions = longest_context(keys);
   if (model.kv_heads < 1 || model.kv_heads > model.heads) {
     throw UsageError("{}: /num_key_value_heads: {}; expected 1 to {}", keys.file, model.kv_heads,
                      model.heads);
@@ -221,6 +237,7 @@ Transformer model_from_json(const Json& whole, const std::string& file, const Qu
   } else {
     add_stored(model, within ? keys : outer, "quantization_config", blocks);
   }
+  if (!model.stored) model.stored_as = outer.text("torch_dtype") + outer.text("dtype");
   if (keys.text("expert_dtype") == "fp4" && model.stored) model.stored->experts = mxfp4_bytes;
   keys.refuse_unknown();
   if (*part != '\0') check_outer(model, outer, part);

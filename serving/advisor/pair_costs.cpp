@@ -24,18 +24,51 @@ namespace {
 constexpr double micro = 1e-6;
 constexpr int max_devices = 1024;
 
-/// Returns the numbers in which a model is stored: those of its config.json, or else those of `dtype`.
-/// Throws ConfigError where both are given and differ.
-Precision stored_as(const Transformer& model, const PairCosts& costs, const std::string& path) {
-  if (model.stored && !costs.dtype.empty() && costs.dtype != model.stored_as) {
-    throw ConfigError(path + "/dtype", "{}: /quantization_config of {} says {}; leave dtype out", costs.dtype,
-                      model.source, model.stored_as);
+/// Returns a model with the numbers that its config.json states, or else those that `given` names (empty:
+/// bf16): as in checkpoints, embeddings and outputs then stay in 16 bits. Throws ConfigError at `key` where
+/// both are given and differ.
+RooflineCost stored_in(std::string given, Machine machine, Transformer model, const PairCosts& costs,
+                       const std::string& path, const char* key) {
+  if (model.stored && !given.empty() && given != model.stored_as) {
+    throw ConfigError(path + key, "{}: /quantization_config of {} says {}; leave it out", given, model.source,
+                      model.stored_as);
   }
-  Precision precision =
-      precision_of(model, precision_named(costs.dtype.empty() ? "bf16" : costs.dtype, path + "/dtype"));
+  if (given.empty()) given = "bf16";
+  Precision named = precision_named(given, path + key);
+  const double bytes = named.weight_bytes;
+  machine.precision = precision_of(model, named);
+  if (!model.stored) {
+    model.stored_as = given;
+    model.arithmetic = named.arithmetic;
+    if (model.layers > 0 && bytes < Precision{}.weight_bytes)
+      model.stored = StoredBytes{bytes, bytes, bytes, Precision{}.weight_bytes, bytes};
+  }
   if (!costs.cache_dtype.empty())
-    precision.cache_bytes = precision_named(costs.cache_dtype, path + "/cache_dtype").weight_bytes;
-  return precision;
+    machine.precision.cache_bytes = precision_named(costs.cache_dtype, path + "/cache_dtype").weight_bytes;
+  return {machine, model};
+}
+
+/// Returns the numbers given for a draft: its own, or those of the target unless its config.json states some.
+/// Throws ConfigError if that states 16 bits and the target's are given as fewer, since either may be meant.
+std::string given_for_draft(const PairCosts& costs, const Transformer& draft, const std::string& path) {
+  if (!costs.draft_dtype.empty()) return costs.draft_dtype;
+  if (draft.stored || costs.dtype.empty()) return "";
+  if (!draft.stored_as.empty() && draft.head != HeadKind::mtp &&
+      precision_named(costs.dtype, path + "/dtype").weight_bytes < Precision{}.weight_bytes)
+    throw ConfigError(path + "/draft_dtype",
+                      "missing: dtype is {}, and {} says {}: which of them are the draft's?", costs.dtype,
+                      draft.source, draft.stored_as);
+  return costs.dtype;
+}
+
+/// Names the numbers of a pair, as `name_of` has them for each model, unless both are bf16.
+void add_numbers(PlannedPair& pair, const char* what, const auto& name_of) {
+  const auto* const draft = std::get_if<RooflineCost>(&pair.costs.draft);
+  const std::string own = name_of(std::get<RooflineCost>(pair.costs.target).model);
+  const std::string other = draft == nullptr ? own : name_of(draft->model);
+  if (own == "bf16" && other == "bf16") return;
+  const std::string of_draft = other == own ? "" : fmt::format(" (draft: {})", other);
+  pair.numbers.push_back(fmt::format("{} in {}{}", what, own, of_draft));
 }
 
 /// Reads a number of parameters: 30.5e9, 30.5B, 800M or 1.6T.
@@ -66,8 +99,11 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
   if (comma != std::string::npos) model.published_active = parameters_in(text.substr(comma + 1), text, at);
   if (model.published_active > model.published)
     throw ConfigError(at, "\"{}\": the active parameters exceed the total", text);
-  if (!costs.kv_bytes_per_token)
-    throw ConfigError(path + "/kv_bytes_per_token", "missing beside parameters; 0: without a cache");
+  // Fewer bytes than these are a number whose unit was forgotten.
+  if (const auto kept = costs.kv_bytes_per_token; !kept || (*kept > 0 && *kept < 500))
+    throw ConfigError(path + "/kv_bytes_per_token",
+                      "{} beside parameters; expected bytes, 500 or more, or 0: without a cache",
+                      kept ? fmt::format("{:g}", *kept) : "missing");
   if (costs.draft.empty() && !costs.cache_dtype.empty())
     throw ConfigError(path + "/cache_dtype", "kv_bytes_per_token is in bytes already; leave it out");
   Mixer cache;
@@ -82,16 +118,15 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
 }
 
 Machine machine_of(const PairCosts& costs, const std::string& path) {
-  Machine machine;
-  machine.device = device_named(costs.device, path + "/device");
-  machine.states = costs.recurrent_states.value_or(0);
-  machine.devices = costs.devices;
-  machine.bandwidth_efficiency = costs.bandwidth_efficiency;
-  machine.flops_efficiency = costs.flops_efficiency;
-  machine.run_overhead = micro * costs.run_overhead_us;
-  machine.layer_overhead = micro * costs.layer_overhead_us;
-  machine.reduce_latency = micro * costs.reduce_latency_us;
-  return machine;
+  return {.device = device_named(costs.device, path + "/device"),
+          .devices = costs.devices,
+          .precision = {},
+          .bandwidth_efficiency = costs.bandwidth_efficiency,
+          .flops_efficiency = costs.flops_efficiency,
+          .run_overhead = micro * costs.run_overhead_us,
+          .layer_overhead = micro * costs.layer_overhead_us,
+          .reduce_latency = micro * costs.reduce_latency_us,
+          .states = costs.recurrent_states.value_or(0)};
 }
 
 /// Reads lines tokens,batch,ms, with or without that header.
@@ -121,26 +156,11 @@ MeasuredCost times_of(const std::string& file) {
   }
 }
 
+/// Returns the words for a kind of head, in the order of the enumeration.
 const char* words(HeadKind kind) {
-  switch (kind) {
-    case HeadKind::none:
-      return "a model";
-    case HeadKind::eagle:
-      return "an EAGLE head";
-    case HeadKind::eagle3:
-      return "an EAGLE-3 head";
-    case HeadKind::mtp:
-      return "MTP modules";
-    case HeadKind::medusa:
-      return "Medusa heads";
-    case HeadKind::dflash:
-      return "a DFlash head";
-    case HeadKind::dspark:
-      return "a DSpark head";
-    case HeadKind::domino:
-      return "a Domino head";
-  }
-  throw std::logic_error("a head without a name");
+  constexpr const char* all[]{"a model",      "an EAGLE head", "an EAGLE-3 head", "MTP modules",
+                              "Medusa heads", "a DFlash head", "a DSpark head",   "a Domino head"};
+  return all[static_cast<std::size_t>(kind)];
 }
 
 /// Returns the draft of a preset or a config.json, and sets its drafting method.
@@ -175,6 +195,10 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
                       : pair.method == DraftMethod::ngram ? "the text drafts: leave the draft out"
                                                           : "give the config.json of the head");
   }
+  if (model.vocab > 0 && target.vocab > 0 && model.vocab != target.vocab)
+    model.notes.push_back(fmt::format(
+        "The draft {} has {} tokens and the target {} {}: the plan assumes that both have the same tokens, and padding differs.",
+        model.name, model.vocab, target.name, target.vocab));
   return model;
 }
 
@@ -192,14 +216,14 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
   if (!stated && costs.kv_bytes_per_token)
     throw ConfigError(path + "/kv_bytes_per_token", "only parameters need it; leave it out");
   Transformer target = stated ? stated_model(costs, path) : model_named(costs.target, path + "/target");
-  Machine machine = machine_of(costs, path);
-  machine.precision = stored_as(target, costs, path);
-  if (stated) machine.precision.cache_bytes = 1;  // the cache is stated in bytes
   if (costs.routing_exponent) target.routing_exponent = *costs.routing_exponent;
   if (target.is_head()) throw ConfigError(path + "/target", "{} is a draft head, not a model", target.name);
   pair.target = target.repository;
   if (pair.target.empty() && !is_model_config(costs.target)) pair.target = target.name;
-  pair.costs.target = RooflineCost{machine, target};
+  RooflineCost cost = stored_in(costs.dtype, machine_of(costs, path), target, costs, path, "/dtype");
+  if (stated) cost.machine.precision.cache_bytes = 1;  // the cache is stated in bytes
+  const Machine machine = cost.machine;
+  pair.costs.target = std::move(cost);
   pair.cost_from = fmt::format(
       "roofline (assumed: {:g}% of the bandwidth, {:g}% of the FLOP/s, {:g} µs a run, {:g} µs a layer{})",
       100 * costs.bandwidth_efficiency, 100 * costs.flops_efficiency, costs.run_overhead_us,
@@ -217,14 +241,18 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
                         machine.devices);
     Transformer draft = own ? own_modules(target, path) : named_draft(costs, path, target, pair);
     draft.routing_exponent = target.routing_exponent;
-    of_draft.precision = stored_as(draft, costs, path);
     experts = experts || draft.experts > 1;
     states = states || state_bytes(of_draft, draft, 0) > 0;
-    pair.costs.draft = RooflineCost{of_draft, draft};
+    pair.costs.draft =
+        stored_in(given_for_draft(costs, draft, path), of_draft, draft, costs, path, "/draft_dtype");
+  } else if (costs.draft_devices || !costs.draft_dtype.empty()) {
+    throw ConfigError(path + (costs.draft_devices ? "/draft_devices" : "/draft_dtype"),
+                      "no draft model is given; leave it out");
   }
-  if (costs.draft_devices && !std::holds_alternative<RooflineCost>(pair.costs.draft))
-    throw ConfigError(path + "/draft_devices",
-                      "no draft model is given that could run on them; leave it out");
+  add_numbers(pair, "weights", [](const Transformer& model) { return model.stored_as; });
+  add_numbers(pair, "caches", [&](const Transformer& model) {
+    return !costs.cache_dtype.empty() ? costs.cache_dtype : model.eight_bit_cache ? "fp8" : "bf16";
+  });
   if (costs.routing_exponent && !experts)
     throw ConfigError(path + "/routing_exponent", "{} has no experts", target.name);
   if (costs.recurrent_states && !states)
@@ -241,7 +269,7 @@ std::vector<Field> all_fields() {
       field("target", &C::target, text(), "Target model: a preset or the path of a config.json."),
       field("parameters", &C::parameters, text(),
             "Sizes of a target without a config.json: total or total,active, as 30.5B,3.3B."),
-      field("kv_bytes_per_token", &C::kv_bytes_per_token, number(0, 1e12),
+      field("kv_bytes_per_token", &C::kv_bytes_per_token, number(0, 1e8),
             "Bytes that its cache stores for each token, in all layers."),
       field("device", &C::device, text(), "Device: a preset (speclab plan list devices), or a .json file."),
       integer_field("devices", &C::devices, 1, max_devices,
@@ -250,9 +278,11 @@ std::vector<Field> all_fields() {
                     "Devices that run the draft (default: as many as the target)."),
       field(
           "dtype", &C::dtype, text(),
-          "Numbers of the weights: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
+          "Numbers of the weights, except embeddings and outputs: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
+      field("draft_dtype", &C::draft_dtype, text(),
+            "Those of the draft (default: as its config.json says, else as dtype)."),
       field("cache_dtype", &C::cache_dtype, text(),
-            "Numbers of the cache (default: as a config.json says, else bf16)."),
+            "Numbers of the caches (default: as a config.json says, else bf16)."),
       integer_field("recurrent_states", &C::recurrent_states, 1, 1024,
                     "States that linear attention keeps per sequence (default: 1 + γ; replay: 1)."),
       field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
@@ -273,11 +303,10 @@ std::vector<Field> all_fields() {
             "Drafting method: draft, ngram, eagle, eagle3, mtp, medusa, dflash, dspark or domino.")};
 }
 
-/// Returns the fields whose name is in the list; those in `needed` are required.
-std::vector<Field> some_fields(const std::vector<std::string_view>& names,
-                               const std::vector<std::string_view>& needed) {
+/// Returns the fields for which `kept` is true; those in `needed` are required.
+std::vector<Field> some_fields(const std::vector<std::string_view>& needed, bool (*kept)(std::string_view)) {
   std::vector<Field> fields = all_fields();
-  std::erase_if(fields, [&](const Field& one) { return std::ranges::find(names, one.name) == names.end(); });
+  std::erase_if(fields, [&](const Field& one) { return !kept(one.name); });
   for (Field& one : fields) one.required = std::ranges::find(needed, one.name) != needed.end();
   return fields;
 }
@@ -290,16 +319,13 @@ const Typed<PairCosts>& pair_costs_type() {
 }
 
 const Typed<PairCosts>& pair_costs_type(CostForm form) {
-  static const auto models =
-      object<PairCosts>("models on a device", "Two models on a device, by the roofline.",
-                        some_fields({"c", "draft", "target", "parameters", "kv_bytes_per_token", "device",
-                                     "devices", "draft_devices", "dtype", "cache_dtype", "recurrent_states",
-                                     "bandwidth_efficiency", "flops_efficiency", "run_overhead_us",
-                                     "layer_overhead_us", "reduce_latency_us", "routing_exponent", "method"},
-                                    {"target", "device"}));
-  static const auto times =
-      object<PairCosts>("measured times", "Measured times of both models.",
-                        some_fields({"c", "target_times", "draft_times", "method"}, {"target_times"}));
+  static const auto models = object<PairCosts>(
+      "models on a device", "Two models on a device, by the roofline.",
+      some_fields({"target", "device"}, [](auto name) { return !name.ends_with("_times"); }));
+  static const auto times = object<PairCosts>(
+      "measured times", "Measured times of both models.", some_fields({"target_times"}, [](auto name) {
+        return name == "c" || name == "method" || name.ends_with("_times");
+      }));
   return form == CostForm::models ? models : times;
 }
 
@@ -323,6 +349,13 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
   pair.costs.stated = draft_runs(pair.method);
   if (!costs.draft_times.empty()) {
     pair.costs.draft = times_of(costs.draft_times);
+    const double c = draft_cost(pair.costs, {known_costs(pair.costs).min_batch, 0});
+    // Only looking up n-grams takes hardly any time.
+    if (c > 10 || (c < 0.001 && pair.method != DraftMethod::ngram))
+      throw ConfigError(
+          path + "/draft_times",
+          "a draft run takes {:.3g} times as long as a target run over one token: are both files in milliseconds? If so, give c instead",
+          c);
     return pair;
   }
   // Each draft run takes c times a target run over one token at the batch of the question.

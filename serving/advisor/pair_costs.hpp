@@ -19,7 +19,8 @@ struct PairCosts {
   std::optional<double> kv_bytes_per_token;
   std::string device;
   std::string dtype;        ///< empty: as the model's config.json says, or else bf16
-  std::string cache_dtype;  ///< the same for the cache
+  std::string draft_dtype;  ///< the same for the draft; else as dtype
+  std::string cache_dtype;  ///< the same for both caches
   std::optional<int> recurrent_states;
   int devices = 1;
   std::optional<int> draft_devices;

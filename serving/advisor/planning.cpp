@@ -239,7 +239,7 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
   return {alpha, "log (maximum likelihood)", std::move(log), longest};
 }
 
-void refuse_unplanned_costs(const CostPair& costs, const std::string& path) {
+void refuse_unservable(const CostPair& costs, const std::string& path, double context) {
   for (const CostModel* cost : {&costs.target, &costs.draft}) {
     const auto* const times = std::get_if<MeasuredCost>(cost);
     const bool one_token = cost == &costs.target || draft_runs(costs) == DraftRuns::a_token;
@@ -250,9 +250,27 @@ void refuse_unplanned_costs(const CostPair& costs, const std::string& path) {
         times->min_tokens());
   }
   const auto* const target = std::get_if<RooflineCost>(&costs.target);
-  if (target == nullptr || target->model.heads % target->machine.devices == 0) return;
-  throw ConfigError(path + "/devices", "{}: engines give each device the same number of heads, and {} has {}",
-                    target->machine.devices, target->model.name, target->model.heads);
+  const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
+  if (target != nullptr && target->model.heads % target->machine.devices != 0)
+    throw ConfigError(path + "/devices",
+                      "{}: engines give each device the same number of heads, and {} has {}",
+                      target->machine.devices, target->model.name, target->model.heads);
+  constexpr double most_padding = 0.01;
+  if (target != nullptr && draft != nullptr && target->model.vocab > 0 && draft->model.vocab > 0 &&
+      std::abs(std::log(double(draft->model.vocab) / target->model.vocab)) > most_padding)
+    throw ConfigError(
+        path + "/draft",
+        "{} has {} tokens and the target {} {}: a draft model needs the target's. For an engine that translates tokens, give c",
+        draft->model.name, draft->model.vocab, target->model.name, target->model.vocab);
+  for (const auto& [key, cost] : {std::pair{"/target", target}, {"/draft", draft}}) {
+    if (cost == nullptr || cost->model.is_head() || cost->model.positions == 0 ||
+        context <= cost->model.positions)
+      continue;
+    throw ConfigError(
+        path + key,
+        "{} reads at most {:.0f} tokens (/max_position_embeddings), and the context has {:.6g}; for a longer one give a config.json with its rope_scaling",
+        cost->model.name, cost->model.positions, context);
+  }
 }
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
@@ -292,7 +310,7 @@ std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const Draft
   if (plan.fits_reason || plan.best.gamma == 0) return {};
   ServedPlan served = served_plan(pair, plan.best.gamma);
   if (plan.batches) served.batches = *plan.batches;
-  served.purpose = planned_load(fmt::format("γ = {}", plan.best.gamma), plan.alpha.value.estimate, pair,
+  served.purpose = planned_load(fmt::format("γ = {}", plan.best.gamma), plan.alpha.value.estimate, served,
                                 {plan.costs.batch, plan.costs.context.value_or(0)});
   const int longest = longest_planned_draft(served);
   for (int n = 1; n <= longest; ++n) served.accepted.push_back(plan.curve.accepts(longest, n));

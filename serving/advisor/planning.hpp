@@ -37,9 +37,10 @@ struct PlanSettings {
   double confidence = 0.95;
 };
 
-/// Throws ConfigError for a target whose heads the devices of a replica cannot share evenly, and for measured
-/// times without those of a run over one token, by which all others are divided.
-void refuse_unplanned_costs(const CostPair& costs, const std::string& path);
+/// Throws ConfigError for what engines do not run: a target whose heads the devices of a replica cannot share
+/// evenly, a draft model with other tokens, and a context beyond a model's longest; and for measured times
+/// without those of a run over one token, by which all others are divided.
+void refuse_unservable(const CostPair& costs, const std::string& path, double context);
 
 /// Makes the plan, still without settings of servers.
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);

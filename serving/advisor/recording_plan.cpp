@@ -232,7 +232,8 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   plan.c = drafting_cost(costs, plan.drafted_in_one_run.value_or(1), settings.at);
   if (gamma > 0 && !plan.fits_reason) {
     ServedPlan served = served_plan(pair, gamma);
-    served.purpose = planned_load(fmt::format("γ = {}", *plan.optimal_gamma), plan.alpha, pair, settings.at);
+    served.purpose =
+        planned_load(fmt::format("γ = {}", *plan.optimal_gamma), plan.alpha, served, settings.at);
     for (const RecordedPosition& row : plan.positions) served.accepted.push_back(row.unconditional);
     plan.settings = server_settings(served);
   }

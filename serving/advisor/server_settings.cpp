@@ -135,12 +135,12 @@ std::vector<std::string> setting_lines(const Json& server, const std::string& fo
   return lines;
 }
 
-std::vector<std::string> notes_of(const Json& of, const std::string& method, const Texts& values) {
-  std::vector<std::string> notes;
+/// Appends a server's notes for a method.
+void add_notes(const Json& of, const std::string& method, const Texts& values,
+               std::vector<std::string>& notes) {
   for (const Json& note : of.value("notes", Json::array())) {
     if (applies(note, method, values)) notes.push_back(filled(note["text"].get<std::string>(), values));
   }
-  return notes;
 }
 
 ServerSetting setting_of(const Json& server, const ServedPlan& plan) {
@@ -156,18 +156,15 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
   add_plain(server, values);
   const std::string ranges = values["ranges"].empty() ? "" : server.value("ranges", "");
   ServerSetting setting = setting_of(server, plan);
+  setting.notes = plan.unset;
   if (plan.gamma == 0 && ranges.empty()) {
     setting.lines = {values["plain"]};
     if (!plan.batches.empty())
-      setting.notes = {"It has no γ by batch, and one γ for all batches does not pay."};
+      setting.notes.emplace_back("It has no γ by batch, and one γ for all batches does not pay.");
     return setting;
   }
   setting.lines = setting_lines(server, form, ranges, values);
-  setting.notes = notes_of(server, method, values);
-  if (plan.draft_devices > 0)
-    setting.notes.push_back(
-        fmt::format("The plan runs the draft on {} of the {} devices; these settings do not.",
-                    plan.draft_devices, plan.devices));
+  add_notes(server, method, values, setting.notes);
   const auto with = [&](const Json& entry, const std::string& before) {
     const bool fixed = entry.value("one gamma", false);
     if (fixed && plan.gamma == 0) return values["plain"];
@@ -205,22 +202,31 @@ ServedPlan served_plan(const PlannedPair& pair, int gamma) {
   plan.gamma = gamma;
   if (!pair.target.empty()) plan.target = pair.target;
   if (!pair.draft.empty()) plan.draft = pair.draft;
-  if (const auto* target = std::get_if<RooflineCost>(&pair.costs.target))
-    plan.devices = target->machine.devices;
+  const auto* const target = std::get_if<RooflineCost>(&pair.costs.target);
+  if (target == nullptr) return plan;
+  plan.devices = target->machine.devices;
+  plan.machine = target->machine.device.name;
   const auto* const draft = std::get_if<RooflineCost>(&pair.costs.draft);
-  if (draft != nullptr && draft->machine.devices < plan.devices) plan.draft_devices = draft->machine.devices;
+  if (draft != nullptr && draft->machine.devices < plan.devices) {
+    plan.machine += fmt::format(", the draft on {}", draft->machine.devices);
+    plan.unset.push_back(
+        fmt::format("The plan runs the draft on {} of the {} devices; these settings do not.",
+                    draft->machine.devices, plan.devices));
+  }
+  for (const std::string& numbers : pair.numbers) {
+    plan.machine += ", " + numbers;
+    plan.unset.push_back(fmt::format("The plan is for {}, which these settings do not set.", numbers));
+  }
   return plan;
 }
 
-std::string planned_load(const std::string& choice, std::optional<double> alpha, const PlannedPair& pair,
+std::string planned_load(const std::string& choice, std::optional<double> alpha, const ServedPlan& plan,
                          const Operation& at) {
   std::string words = choice + ": computed for";
   if (alpha) words += fmt::format(" α = {:.4g},", *alpha);
   words += fmt::format(" batch {:g}", at.batch);
-  if (const auto* target = std::get_if<RooflineCost>(&pair.costs.target)) {
-    words += fmt::format(", a context of {:g} tokens, {} × {}", at.context, target->machine.devices,
-                         target->machine.device.name);
-  }
+  if (!plan.machine.empty())
+    words += fmt::format(", a context of {:g} tokens, {} × {}", at.context, plan.devices, plan.machine);
   return words;
 }
 

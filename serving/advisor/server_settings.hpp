@@ -33,17 +33,19 @@ struct PlannedPair {
   std::string draft{};   ///< name for servers; may be empty
   DraftMethod method = DraftMethod::draft;
   CostPair costs{};
-  std::string cost_from{};              ///< "given", "measured times", "roofline"
-  std::optional<int> max_drafted = {};  ///< most tokens per round, if the draft has a limit
+  std::string cost_from{};                ///< "given", "measured times", "roofline"
+  std::optional<int> max_drafted = {};    ///< most tokens per round, if the draft has a limit
+  std::vector<std::string> numbers = {};  ///< those that are not bf16, such as "weights in fp8"
 };
 
 struct ServedPlan {
   std::string target = "TARGET_MODEL";
   std::string draft = "DRAFT_MODEL";
   DraftMethod method = DraftMethod::draft;
-  std::string purpose{};  ///< the planned choice and the load it was computed for, in words
-  int devices = 1;        ///< devices of a server, in tensor parallel
-  int draft_devices = 0;  ///< those that run the draft, if fewer; else 0
+  std::string purpose{};             ///< the planned choice and the load it was computed for, in words
+  int devices = 1;                   ///< devices of a server, in tensor parallel
+  std::string machine{};             ///< its device, that of a draft on fewer, numbers; empty: not known
+  std::vector<std::string> unset{};  ///< sentences: what the plan assumes and these settings do not set
   std::optional<std::uint32_t> max_sequences{};  ///< requests that a server runs at the same time
   /// For servers that cannot change gamma with the batch; 0: these do not speculate.
   int gamma = 1;
@@ -52,10 +54,10 @@ struct ServedPlan {
   std::vector<double> accepted{};
 };
 
-/// Returns the plan to serve, with the pair's names where given, and its devices.
+/// Returns the plan to serve, with the pair's names where given, its devices and numbers.
 ServedPlan served_plan(const PlannedPair& pair, int gamma);
 /// Returns the purpose of settings: "γ = 3: computed for α = 0.75, batch 1, a context of 1024 tokens".
-std::string planned_load(const std::string& choice, std::optional<double> alpha, const PlannedPair& pair,
+std::string planned_load(const std::string& choice, std::optional<double> alpha, const ServedPlan& plan,
                          const Operation& at);
 /// Returns the longest draft of any batch.
 int longest_planned_draft(const ServedPlan& plan);

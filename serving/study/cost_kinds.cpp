@@ -78,7 +78,7 @@ StepTime pair_time(const PairStepCosts& costs, const std::string& path, std::uin
   }
   if (gamma > 0 && !has_draft(costs)) throw ConfigError(path + "/draft", "missing; the policy drafts tokens");
   const CostPair pair = planned_pair(costs, path, served_operation).costs;
-  refuse_unplanned_costs(pair, path);
+  refuse_unservable(pair, path, served_operation.context);
   return step_time(pair, {costs.step_ms, costs.idle_draft});
 }
 

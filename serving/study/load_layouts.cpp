@@ -34,8 +34,9 @@ LoadQuestion laid_out(const LoadQuestion& question, int devices) {
 
 std::vector<LoadQuestion> allowed_layouts(const LoadQuestion& question) {
   const auto* const target = std::get_if<RooflineCost>(&question.costs.target);
+  const double context = mean_context(load_stream(question));
   if (!question.any_layout || target == nullptr) {
-    refuse_unplanned_costs(question.costs, "/serving/cost");
+    refuse_unservable(question.costs, "/serving/cost", context);
     return {question};
   }
   std::vector<LoadQuestion> layouts;
@@ -44,6 +45,7 @@ std::vector<LoadQuestion> allowed_layouts(const LoadQuestion& question) {
     if (target->machine.devices % devices == 0 && target->model.heads % devices == 0)
       layouts.push_back(laid_out(question, devices));
   }
+  refuse_unservable(layouts.back().costs, "/serving/cost", context);
   return layouts;
 }
 

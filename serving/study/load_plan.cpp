@@ -203,14 +203,12 @@ std::vector<ServerSetting> settings_of(const LoadQuestion& question, const LoadP
   served.purpose = fmt::format("{} at {}: computed for α = {}", advice.policy,
                                rate_words(advice.from, advice.to), plan.acceptance);
   const std::uint32_t replicas = question.server.engine.replicas;
-  if (const auto* target = std::get_if<RooflineCost>(&question.costs.target)) {
-    served.purpose += fmt::format(", {} × {}", replicas * static_cast<std::uint32_t>(served.devices),
-                                  target->machine.device.name);
-  }
-  if (replicas > 1) {
+  if (!served.machine.empty())
+    served.purpose +=
+        fmt::format(", {} × {}", replicas * static_cast<std::uint32_t>(served.devices), served.machine);
+  if (replicas > 1)
     served.purpose += fmt::format(
         ". Start {} of these servers; a request goes to the one with the fewest requests", replicas);
-  }
   const auto longest = static_cast<std::uint32_t>(longest_planned_draft(served));
   double reached = 1;
   for (const double rate : position_rates(law_of(question), longest))

@@ -305,6 +305,17 @@ TEST_CASE("a key that nothing reads is refused, whatever its name") {
   CHECK(small_refusal({{"rope_theta", 1e6}, {"torch_dtype", "bfloat16"}, {"eos_token_id", {1, 2}}}).empty());
 }
 
+TEST_CASE("the longest context is that of the positions, which a scaled rotation extends") {
+  CHECK(small_model({}).positions == 0);
+  CHECK(small_model({{"max_position_embeddings", 4096}}).positions == 4096);
+  const Json yarn{{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 32768}};
+  CHECK(small_model({{"max_position_embeddings", 40960}, {"rope_scaling", yarn}}).positions == 131072);
+  const Json llama{{"rope_type", "llama3"}, {"factor", 8.0}, {"original_max_position_embeddings", 8192}};
+  CHECK(small_model({{"max_position_embeddings", 131072}, {"rope_scaling", llama}}).positions == 131072);
+  CHECK(small_model({{"max_position_embeddings", 2048}, {"rope_scaling", {{"factor", 2}}}}).positions ==
+        4096);
+}
+
 TEST_CASE("keys of published configs that change nothing are harmless, and their kin that do are not") {
   const Transformer plain = small_model({});
   // Keys of Transformers' classes and of published repositories, with values that are not off.
@@ -398,7 +409,7 @@ TEST_CASE("a checkpoint's numbers are those of its config") {
   CHECK_FALSE(small_model({}).stored);
   const Transformer fp8 = stored({{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}});
   CHECK(fp8.stored_as == "fp8");
-  CHECK(fp8.arithmetic_bits == 8);
+  CHECK(fp8.arithmetic == Arithmetic::fp8);
   // Embedding and output stay in 16 bits.
   const double embedding = 32000.0 * 1024;
   CHECK(weight_bytes(fp8, {}) == parameters(fp8) + 2 * embedding);
@@ -449,7 +460,7 @@ TEST_CASE("lists of modules give parts and layers their numbers") {
   const Transformer mixed =
       stored({{"quant_method", "modelopt"}, {"config_groups", {{"group_0", group}}}, {"ignore", ignored}});
   CHECK(mixed.stored_as == "nvfp4");
-  CHECK(mixed.arithmetic_bits == 4);
+  CHECK(mixed.arithmetic == Arithmetic::fp4);
   CHECK(mixed.stored->experts == 0.5625);
   CHECK(mixed.stored->mixers == 2);
   CHECK(mixed.stored->output == 2);

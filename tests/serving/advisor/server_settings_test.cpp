@@ -143,13 +143,10 @@ TEST_CASE(
   CHECK(server_settings(plan)[0].lines[0].find("\"num_speculative_tokens\": 6") != std::string::npos);
   CHECK(server_settings(plan)[0].older[0].lines[0].find("\"num_speculative_tokens\": 3") !=
         std::string::npos);
-  plan.devices = 4;
-  plan.draft_devices = 1;
-  CHECK(
-      all_of(server_settings(plan)[0]).find("runs the draft on 1 of the 4 devices; these settings do not") !=
-      std::string::npos);
-  plan.devices = 1;
-  plan.draft_devices = 0;
+  plan.unset = {"The plan has twelve hands."};
+  for (const ServerSetting& setting : server_settings(plan))
+    CHECK(all_of(setting).find("twelve hands") != std::string::npos);
+  plan.unset.clear();
   plan.gamma = 6;
   CHECK(settings[2].lines[0].find("draft_len_schedule={8: 6, 40: 3}") != std::string::npos);
   CHECK(settings[2].older[0].lines[0].find("draft_len_schedule={1: 6, 9: 3, 41: 0}") != std::string::npos);

@@ -517,6 +517,32 @@ expect 2 plan load 0.7 "${pair[@]}" --devices 3 --rate 2 --quiet --set serving.e
 says err "the same number of heads"
 expect 2 plan alpha 0.7 --target mine --parameters 30B,3B --kv-bytes-per-token 98304 --device h200 --c 0.1 --cache-dtype fp8
 says err "--cache-dtype: kv_bytes_per_token is in bytes already"
+# What no engine runs is refused by every way, and settings say which numbers they do not set.
+eights=(--target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm)
+for way in "alpha 0.7" "load 0.7 --quiet --rate 2" "load 0.7 --quiet --rate 2 --set serving.engine.replicas=1"; do
+  # shellcheck disable=SC2086
+  expect 2 plan $way --target mistral-7b --draft gpt2 --device h100-sxm
+  says err "gpt2 has 50257 tokens and the target mistral-7b 32000: a draft model needs the target's"
+done
+expect 2 plan alpha 0.7 --target llama-2-7b --device h100-sxm --c 0.1 --context 100000
+says err "--target: llama-2-7b reads at most 4096 tokens"
+expect 2 plan load 0.7 --target llama-2-7b --device h100-sxm --c 0.1 --rate 2 --quiet --set serving.prompt=100000
+says err "llama-2-7b reads at most 4096 tokens"
+expect 2 plan alpha 0.7 --target llama-3.1-8b --device h100-sxm --c 0.1 --draft-dtype fp8
+says err "--draft-dtype: no draft model is given"
+expect 0 plan alpha 0.7 "${eights[@]}" --devices 2 --draft-devices 1 --dtype int4 --draft-dtype bf16 --cache-dtype fp8
+says out "a context of 1024 tokens, 2 × h100-sxm, the draft on 1, weights in int4 (draft: bf16), caches in fp8"
+says out "The plan is for weights in int4 (draft: bf16), which these settings do not set."
+says out "The plan is for caches in fp8, which these settings do not set."
+says out "The plan runs the draft on 1 of the 2 devices; these settings do not."
+expect 0 plan load 0.7 "${eights[@]}" --dtype fp8 --rate 2 --max-gamma 1 --quiet --set serving.requests=20 --set serving.runs=2
+says out "1 × h100-sxm, weights in fp8"
+says out "The plan is for weights in fp8, which these settings do not set."
+expect 0 plan alpha 0.7 --target qwen2.5-7b --draft qwen2.5-0.5b --device h100-sxm
+says err "warning: The draft qwen2.5-0.5b has 151936 tokens and the target qwen2.5-7b 152064"
+printf 'tokens,batch,ms\n1,1,0.01\n8,1,0.011\n1,64,0.012\n8,64,0.04\n' >seconds.csv
+expect 2 plan alpha 0.7 --target-times seconds.csv --draft-times draft.csv
+says err "--draft-times: a draft run takes 100 times as long as a target run over one token: are both files in milliseconds?"
 printf 'tokens,batch,ms\n1,1,10\n4,1,3\n8,1,20\n' >falling.csv
 expect 0 plan alpha 0.7 --c 0.1 --target-times falling.csv
 says err "The speedup exceeds its bound"
