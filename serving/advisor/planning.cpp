@@ -255,9 +255,8 @@ void refuse_unservable(const CostPair& costs, const std::string& path, double co
     throw ConfigError(path + "/devices",
                       "{}: engines give each device the same number of heads, and {} has {}",
                       target->machine.devices, target->model.name, target->model.heads);
-  constexpr double most_padding = 0.01;
   if (target != nullptr && draft != nullptr && target->model.vocab > 0 && draft->model.vocab > 0 &&
-      std::abs(std::log(double(draft->model.vocab) / target->model.vocab)) > most_padding)
+      std::abs(std::log(double(draft->model.vocab) / target->model.vocab)) > 0.01)  // more than padding
     throw ConfigError(
         path + "/draft",
         "{} has {} tokens and the target {} {}: a draft model needs the target's. For an engine that translates tokens, give c",
