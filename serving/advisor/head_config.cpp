@@ -237,8 +237,14 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
 }
 
 DraftMethod method_of(HeadKind kind) {
-  // Both enumerations have the heads in one order; of methods, n-grams come before.
-  return kind == HeadKind::none ? DraftMethod::draft : static_cast<DraftMethod>(static_cast<int>(kind) + 1);
+  return kind == HeadKind::eagle    ? DraftMethod::eagle
+         : kind == HeadKind::eagle3 ? DraftMethod::eagle3
+         : kind == HeadKind::mtp    ? DraftMethod::mtp
+         : kind == HeadKind::medusa ? DraftMethod::medusa
+         : kind == HeadKind::dflash ? DraftMethod::dflash
+         : kind == HeadKind::dspark ? DraftMethod::dspark
+         : kind == HeadKind::domino ? DraftMethod::domino
+                                    : DraftMethod::draft;
 }
 
 }  // namespace speclab
