@@ -16,9 +16,8 @@ namespace speclab {
 namespace {
 
 double now(ClockKind clock) {
-  if (clock == ClockKind::wall) {
+  if (clock == ClockKind::wall)
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
   constexpr double nano = 1e-9;
   std::timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -120,9 +119,8 @@ template <class Step>
 ClockedDecode decode_batch(const Model& target, const Model* draft, Texts prompts, std::uint32_t repeat,
                            std::size_t batch, std::size_t tokens, ClockKind clock, const Step& step) {
   std::vector<std::vector<Token>> contexts;
-  for (std::size_t text = 0; text < batch; ++text) {
+  for (std::size_t text = 0; text < batch; ++text)
     contexts.push_back(prompts[(repeat + text) % prompts.size()]);
-  }
   const std::vector<std::vector<Token>> start = contexts;
   for_batch(batch, [&](std::size_t text) {
     std::vector<double> row;
@@ -195,9 +193,8 @@ ClockedGammas clock_decoding(const Model& target, const Model& draft, const AnyR
       const auto round_step = [&](std::vector<Token>& context, std::uint32_t number, std::uint32_t trial,
                                   RoundScratch<double>& scratch) {
         SampledRandomSource random = sampled_random_source(seed, trial, number);
-        if (rule->round(target, draft, gammas[at], context, random, scratch, RoundWatch()).next < 0) {
+        if (rule->round(target, draft, gammas[at], context, random, scratch, RoundWatch()).next < 0)
           throw_invalid_row();
-        }
       };
       found.gammas[at].push_back(
           decode_batch(target, &draft, prompts, repeat, batch, tokens, clock, round_step));

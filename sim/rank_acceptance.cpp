@@ -35,9 +35,8 @@ std::vector<double> measure_rank_acceptance(const Model& target, const Model& dr
   });
   std::vector<double> shares;
   shares.reserve(accepted.size());
-  for (const std::uint64_t count : accepted) {
+  for (const std::uint64_t count : accepted)
     shares.push_back(static_cast<double>(count) / static_cast<double>(simulation.total()));
-  }
   return shares;
 }
 

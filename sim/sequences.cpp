@@ -71,9 +71,8 @@ void speculative_sequence(const Model& target, const Model& draft, const AnyRule
   for (std::uint32_t round = 0; context.size() < start + out.size(); ++round) {
     end_if_stopped();
     SampledRandomSource random = sampled_random_source(simulation.seed, trial, round);
-    if (rule->round(target, draft, gamma, context, random, scratch, RoundWatch()).next < 0) {
+    if (rule->round(target, draft, gamma, context, random, scratch, RoundWatch()).next < 0)
       throw_invalid_row();
-    }
   }
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = context[start + i];
 }

@@ -39,9 +39,8 @@ struct Tally {
     rounds += count;
     drafted += count * static_cast<std::uint64_t>(round.drafted);
     draft_runs += count * static_cast<std::uint64_t>(round.draft_runs);
-    for (std::size_t level = 0; level < max_inner_levels; ++level) {
+    for (std::size_t level = 0; level < max_inner_levels; ++level)
       inner_runs[level] += count * static_cast<std::uint64_t>(round.inner_runs[level]);
-    }
     examined += count * static_cast<std::uint64_t>(round.examined);
     accepted += count * length;
     emitted += count * (length + 1);
@@ -76,9 +75,8 @@ struct Tally {
     overlap_quanta += other.overlap_quanta;
     overlap_contexts += other.overlap_contexts;
     quality += other.quality;
-    if (accepted_lengths.size() < other.accepted_lengths.size()) {
+    if (accepted_lengths.size() < other.accepted_lengths.size())
       accepted_lengths.resize(other.accepted_lengths.size());
-    }
     for (std::size_t k = 0; k < other.accepted_lengths.size(); ++k)
       accepted_lengths[k] += other.accepted_lengths[k];
     return *this;

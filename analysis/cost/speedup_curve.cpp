@@ -43,9 +43,8 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma) {
   }
   if (closed.speedup) {
     for (int enough = 1; enough <= last; ++enough) {
-      if (curve.estimate[row(enough)] >= (1 - near_limit) * *closed.speedup) {
+      if (curve.estimate[row(enough)] >= (1 - near_limit) * *closed.speedup)
         return {enough, closed.reason + " This one comes within 1% of it."};
-      }
     }
   }
   return {gamma, closed.reason + fmt::format(" This is the largest considered, {}.", last)};

@@ -65,9 +65,8 @@ using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 Square dense(const Transitions& rows) {
   Square sum = Square::Zero(rows.contexts, rows.contexts);  // a sparse column may occur more than once
   for (std::int32_t x = 0; x < rows.contexts; ++x) {
-    for (std::size_t k = rows.row_begin(x); k < rows.row_end(x); ++k) {
+    for (std::size_t k = rows.row_begin(x); k < rows.row_end(x); ++k)
       sum(x, rows.column_at(x, k)) += rows.probabilities[k];
-    }
   }
   return sum;
 }
@@ -276,9 +275,8 @@ std::optional<double> expected_tokens_over(const ContextChain& chain, int gamma,
     if (round == max_followed_rounds) return std::nullopt;
     const double here = distribution.dot(tokens);
     Vector next = round_step(chain, gamma, distribution);
-    if ((next - distribution).lpNorm<1>() < settled) {
+    if ((next - distribution).lpNorm<1>() < settled)
       return (sum + here * static_cast<double>(rounds - round)) / static_cast<double>(rounds);
-    }
     sum += here;
     distribution = std::move(next);
   }

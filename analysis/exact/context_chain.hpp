@@ -84,9 +84,8 @@ void add_normalised(std::vector<double>& into, double probability, const Weights
   const double total = total_probability(weights);
   const bool empty = total == 0;
   const double scale = probability / checked_total(empty ? total_probability(fallback) : total);
-  for (Token id = 0; id < weights.size; ++id) {
+  for (Token id = 0; id < weights.size; ++id)
     into[static_cast<std::size_t>(id)] += scale * (empty ? fallback[id] : weights[id]);
-  }
 }
 
 }  // namespace chain_detail

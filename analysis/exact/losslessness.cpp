@@ -34,9 +34,8 @@ Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const En
 
   compare(result);
   result.accepted = round.accepted;
-  for (std::size_t k = 0; k < round.accepted.size(); ++k) {
+  for (std::size_t k = 0; k < round.accepted.size(); ++k)
     result.expected_accepted += Real(k) * round.accepted[k];
-  }
   result.expected_emitted = round.expected_tokens;
   result.rejection = round.rejected;
   result.branches = round.branches;

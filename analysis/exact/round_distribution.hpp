@@ -41,9 +41,8 @@ class ExactTable {
 
   BasicRow<Real> next(std::span<const Token> context, std::vector<Real>&) const {
     std::size_t index = 0;
-    for (const Token token : context.last(std::min(order_, context.size()))) {
+    for (const Token token : context.last(std::min(order_, context.size())))
       index = index * rows_.front().size() + static_cast<std::size_t>(token);
-    }
     return {rows_[index].data(), vocab()};
   }
 

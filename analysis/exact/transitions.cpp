@@ -151,9 +151,8 @@ std::vector<ClosedClass> closed_classes(std::span<const Transitions* const> grap
     now_and_then.step();
     const auto here = static_cast<std::size_t>(component[static_cast<std::size_t>(x)]);
     Walk walk{x};
-    for (std::int32_t y = walk.next(graphs); y >= 0 && !left[here]; y = walk.next(graphs)) {
+    for (std::int32_t y = walk.next(graphs); y >= 0 && !left[here]; y = walk.next(graphs))
       left[here] = component[static_cast<std::size_t>(y)] != component[static_cast<std::size_t>(x)];
-    }
   }
   std::vector<ClosedClass> classes;
   std::vector<std::size_t> place(static_cast<std::size_t>(count), 0);  // 1 + index in `classes`

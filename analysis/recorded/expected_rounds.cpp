@@ -26,9 +26,8 @@ class Survivals {
 
 Survivals::Survivals(const Recording& recording, RecordedRule rule) : rule_(rule) {
   if (rule == RecordedRule::token) {
-    for (std::size_t depth = 0; depth < recording.draft.size(); ++depth) {
+    for (std::size_t depth = 0; depth < recording.draft.size(); ++depth)
       keep_.push_back(keep_probabilities(recording, depth));
-    }
     return;
   }
   for (const std::vector<double>& draft : recording.draft) {
@@ -80,9 +79,7 @@ void add_whole(GammaRounds& found, std::size_t gamma, std::span<const double> st
   double rounds = 0;
   for (std::size_t i = 0; i + gamma < length; ++i) rounds += starts[i];
   double late = 0;
-  for (std::size_t i = length - gamma; i < length; ++i) {
-    late += starts[i] * emitted(i);
-  }
+  for (std::size_t i = length - gamma; i < length; ++i) late += starts[i] * emitted(i);
   found.whole_rounds += rounds;
   found.whole_tokens += static_cast<double>(length) - late;
 }
@@ -131,9 +128,8 @@ void for_each_start(const Survivals& rule, const RecordedSequence& sequence, std
   for (std::size_t start = 0; start < sequence.count; ++start) {
     rule.of(sequence.first + start, sequence.count - start, gamma, survivals);
     const std::size_t last = survivals.size() - 1;
-    for (std::size_t k = 0; k < last; ++k) {
+    for (std::size_t k = 0; k < last; ++k)
       starts[start + k + 1] += starts[start] * (survivals[k] - survivals[k + 1]);
-    }
     starts[start + last + 1] += starts[start] * survivals[last];
     see(starts[start], survivals);
   }
@@ -156,9 +152,8 @@ void add_by_definition(GammaRounds& found, std::size_t gamma, std::span<const St
 
 std::vector<Stretch> sequence_stretches(const Recording& recording) {
   std::vector<Stretch> stretches;
-  for (const RecordedSequence& sequence : recording.sequences) {
+  for (const RecordedSequence& sequence : recording.sequences)
     stretches.push_back({sequence.first, sequence.first + sequence.count});
-  }
   return stretches;
 }
 

@@ -45,9 +45,8 @@ Interval unit_interval(const IntervalUnits& units, std::span<const double> numer
   }();
   const bool few = units.stretches.size() < stretches_of_few / 2 ||
                    static_cast<double>(tokens) < min_tokens * static_cast<double>(units.stretches.size());
-  if (few || neighbours_alike(numerators, denominators, interval->estimate)) {
+  if (few || neighbours_alike(numerators, denominators, interval->estimate))
     return unbounded(interval->estimate);
-  }
   return *interval;
 }
 

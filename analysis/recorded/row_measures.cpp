@@ -305,9 +305,8 @@ void RowMeter::reserve(std::size_t bytes) {
 
 RowMeasures RowMeter::measure(const StoredRow& target, const StoredRow& draft, std::size_t vocab,
                               std::size_t token) {
-  if (target.number == RowNumber::f64 || draft.number == RowNumber::f64) {
+  if (target.number == RowNumber::f64 || draft.number == RowNumber::f64)
     return measure_doubles(target, draft, vocab, token);
-  }
   reserve(2 * vocab * sizeof(float));
   auto* p = static_cast<float*>(memory_);
   float* q = p + vocab;

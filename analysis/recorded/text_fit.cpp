@@ -121,9 +121,8 @@ TextFit text_fit(const Recording& recording, bool cut) {
 
   if (!recording.entropy.empty()) {
     std::vector<double> surprise(recording.size());
-    for (std::size_t i = 0; i < surprise.size(); ++i) {
+    for (std::size_t i = 0; i < surprise.size(); ++i)
       surprise[i] = -recording.target[i] - recording.entropy[i];
-    }
     fit.surprise = plain_mean(units, surprise, 1 - fit_level);
     const bool zero = fit.surprise->holds(0) || std::abs(fit.surprise->estimate) < surprise_rounding;
     fit.entropy = judged(*fit.surprise, !zero);

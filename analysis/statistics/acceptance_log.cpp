@@ -137,9 +137,8 @@ LogTest neighbour_test(std::span<const LoggedRound> log) {
 
 PositionalTokens positional_tokens(const PositionCounts& counts, double confidence) {
   std::vector<Interval> rates;  // a_i
-  for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i) {
+  for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i)
     rates.push_back(*binomial_interval(counts.accepted[i], counts.examined[i], confidence));
-  }
   PositionalTokens out{{1.0}, {1.0}, {1.0}};
   for (std::size_t gamma = 1; gamma <= rates.size(); ++gamma) {
     const auto [tokens, slopes] = tokens_of(counts, gamma);

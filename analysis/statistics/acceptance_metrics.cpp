@@ -27,9 +27,8 @@ RoundSums sums_of(const PositionCounts& counts, double drafted) {
                  .drafted = drafted,
                  .accepted = static_cast<double>(counts.total_accepted())};
   sums.accepted_at.assign(counts.accepted.begin(), counts.accepted.end());
-  if (drafted == sums.rounds * static_cast<double>(counts.accepted.size())) {
+  if (drafted == sums.rounds * static_cast<double>(counts.accepted.size()))
     sums.examined_at.assign(counts.examined.begin(), counts.examined.end());
-  }
   return sums;
 }
 
@@ -65,9 +64,8 @@ AcceptanceMetrics acceptance_metrics(const RoundSums& sums) {
   assert(sums.examined_at.size() == sums.accepted_at.size());
   metrics.accepted_of_examined =
       sums.accepted / std::accumulate(sums.examined_at.begin(), sums.examined_at.end(), 0.0);
-  for (std::size_t i = 0; i < sums.examined_at.size() && sums.examined_at[i] > 0; ++i) {
+  for (std::size_t i = 0; i < sums.examined_at.size() && sums.examined_at[i] > 0; ++i)
     metrics.by_position_given.push_back(sums.accepted_at[i] / sums.examined_at[i]);
-  }
   return metrics;
 }
 

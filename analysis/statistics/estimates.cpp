@@ -72,9 +72,8 @@ std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart
     hits += successes(batch);
     all += trials(batch);
   }
-  if (independence == Independence::rounds && std::min(hits, all - hits) < real(few_rounds)) {
+  if (independence == Independence::rounds && std::min(hits, all - hits) < real(few_rounds))
     return binomial_interval(static_cast<std::uint64_t>(hits), static_cast<std::uint64_t>(all), confidence);
-  }
   return known_bounds(bounded(batches, successes, trials, {0, 1}, confidence, largest), independence);
 }
 

@@ -57,9 +57,8 @@ std::optional<LinearisedRatio> linearised(const BatchRatio& batches) {
   const double ratio = std::accumulate(batches.numerators.begin(), batches.numerators.end(), 0.0) / below;
   const double mean_denominator = below / static_cast<double>(batches.denominators.size());
   LinearisedRatio linear{ratio, {}};
-  for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
+  for (std::size_t i = 0; i < batches.numerators.size(); ++i)
     linear.errors.push_back((batches.numerators[i] - ratio * batches.denominators[i]) / mean_denominator);
-  }
   return linear;
 }
 

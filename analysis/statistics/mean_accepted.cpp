@@ -85,9 +85,8 @@ Interval alpha_of_means(const LoggedMeans& means, double confidence) {
                          means.rounds, confidence);
   const auto alpha = [&](double mean) { return alpha_of_mean(mean, means.drafted); };
   std::vector<double> accepted;
-  for (std::size_t i = 0; i < means.weights.size(); ++i) {
+  for (std::size_t i = 0; i < means.weights.size(); ++i)
     accepted.push_back(means.weights[i] * means.accepted_by_line[i]);
-  }
   const auto mean = bounded_ratio_interval(accepted, means.weights, {0, means.drafted}, confidence);
   if (!mean) return unbounded(alpha(means.accepted));
   return {alpha(means.accepted), alpha(std::max(mean->low, 0.0)), alpha(mean->high)};

@@ -84,9 +84,8 @@ void for_each_prefix(const std::vector<Next>& entries, const Group& group) {
 
 void append_position(std::vector<Next>& entries, std::span<const Token> sample, std::size_t length,
                      std::size_t position, bool second) {
-  for (std::size_t start = 0; start < sample.size(); start += length) {
+  for (std::size_t start = 0; start < sample.size(); start += length)
     entries.push_back({hash_tokens(sample.subspan(start, position)), sample[start + position], second});
-  }
 }
 
 /// Returns whether a prefix's test counts: it has two cells, or one cell and rare tokens, or an impossible
@@ -147,9 +146,8 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
   assert(!second.empty() && second.size() % length == 0);
   SequenceTests tests;
   set_joint(tests, first, second, length, minimum);
-  for (std::size_t position = 0; position < length; ++position) {
+  for (std::size_t position = 0; position < length; ++position)
     tests.positions.push_back(position_two_sample(first, second, length, position, minimum));
-  }
   return tests;
 }
 
@@ -199,9 +197,8 @@ SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
   }
   SequenceTests tests;
   tests.joint = fit_test(counts, probabilities_, minimum_);
-  for (std::size_t position = 0; position < length_; ++position) {
+  for (std::size_t position = 0; position < length_; ++position)
     tests.positions.push_back(position_test(sample, position));
-  }
   return tests;
 }
 

@@ -121,9 +121,8 @@ double hierarchical_speedup(std::span<const LevelInputs> levels) {
   assert(!levels.empty());
   const LevelDrafting drafts = drafting(levels);
   double tokens = 0;
-  for (std::size_t drafted = 0; drafted < drafts.distribution.size(); ++drafted) {
+  for (std::size_t drafted = 0; drafted < drafts.distribution.size(); ++drafted)
     tokens += drafts.distribution[drafted] * expected_tokens(levels.front().alpha, static_cast<int>(drafted));
-  }
   return tokens / (drafts.time + 1);
 }
 
@@ -221,9 +220,8 @@ double batched_speedup_waves(double alpha, int gamma, double c, int sequences, i
   double time = 0;
   for (double active = 1; active > negligible; active = sum(emitted)) {
     const std::vector<double> count = binomial_distribution(sequences, std::min(active, 1.0));
-    for (int n = 1; n <= sequences; ++n) {
+    for (int n = 1; n <= sequences; ++n)
       time += count[static_cast<std::size_t>(n)] * (gamma * c * cost(n) + cost(n * (gamma + 1.0)));
-    }
     for (std::size_t to = emitted.size(); to-- > 0;) {
       double probability = 0;
       for (std::size_t n = 1; n < distribution.size() && n <= to; ++n)

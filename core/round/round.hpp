@@ -108,9 +108,8 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
   std::size_t asked = 0;
   const auto target_rows = [&](std::int32_t i) {
     const auto at = static_cast<std::size_t>(i);
-    for (; asked <= at; ++asked) {
+    for (; asked <= at; ++asked)
       scratch.targets[asked] = target.next(drafted.first(start + asked), scratch.target_rows[asked]);
-    }
     return scratch.targets[at];
   };
   const auto draft_rows = [&](std::int32_t i) { return scratch.drafts[static_cast<std::size_t>(i)]; };

@@ -40,9 +40,8 @@ struct DraftedTree {
   void follow(std::int32_t node, std::size_t start, std::vector<Token>& context) const {
     const auto depth = static_cast<std::size_t>(node < 0 ? 0 : shape.depth(node));
     context.resize(start + depth);
-    for (std::size_t at = start + depth; at > start; node = shape.parent(node)) {
+    for (std::size_t at = start + depth; at > start; node = shape.parent(node))
       context[--at] = tokens[static_cast<std::size_t>(node)];
-    }
   }
 };
 
@@ -142,9 +141,8 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
     std::vector<std::int32_t> next;
     for (const std::int32_t node : layer) {
       std::vector<Token> path;
-      for (std::int32_t up = node; up >= 0; up = parents[static_cast<std::size_t>(up)]) {
+      for (std::int32_t up = node; up >= 0; up = parents[static_cast<std::size_t>(up)])
         path.push_back(tokens[static_cast<std::size_t>(up)]);
-      }
       context.insert(context.end(), path.rbegin(), path.rend());
       const auto at = list_index(node);
       scratch.reserve(at + 1, 0);

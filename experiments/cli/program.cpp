@@ -181,9 +181,8 @@ int run_program(const Words& words) {
   std::string message;
   try {
     const int code = dispatch(words);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw std::runtime_error("the standard output cannot be written: the device is full, or was closed");
-    }
     return code;
   } catch (const Stopped&) {
     fmt::print(stderr, "interrupted; the same command starts over\n");
@@ -223,9 +222,8 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
   po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
   if (values.has("help")) return values;
   po::notify(values);
-  if (!verb.positional.empty() && !verb.optional_positional && !values.has(verb.positional.c_str())) {
+  if (!verb.positional.empty() && !verb.optional_positional && !values.has(verb.positional.c_str()))
     throw UsageError("missing {}\nusage: {}", verb.positional, verb.line);
-  }
   return values;
 } catch (const po::unknown_option& error) {
   const std::string option = error.get_option_name();

@@ -93,9 +93,8 @@ int prove_one(const Values& values) {
     task = checked(task_of_options(values));
   }
   constexpr double unsaid_seconds = 10;
-  if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
+  if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds)
     fmt::print(stderr, "{}\n", cost_words(cost));
-  }
   Proof proof = in_file(values.given("config").value_or(""), [&] { return prove(task, arithmetic); });
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
   show_finding(values, folder, fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,

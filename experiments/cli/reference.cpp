@@ -99,9 +99,8 @@ std::string value_words(const Type& type) {
   if (const FamilyBase* family = type.family()) return link_to(family->noun(), family->plural());
   Json schema = Json::object();
   type.schema(schema);
-  if (type.element() != nullptr) {
+  if (type.element() != nullptr)
     return (schema["type"] == "array" ? "list of: " : "object of: ") + value_words(*type.element());
-  }
   if (schema.contains("enum")) {
     if (schema["enum"].size() == metric_infos().size()) return "[metric](#metrics)";
     return fmt::format("`{}`", fmt::join(schema["enum"].get<std::vector<std::string>>(), "`, `"));
@@ -239,9 +238,7 @@ Made by `speclab list --markdown`. A config is one JSON object; each key is foll
     }
   }
   out += "\n## Metrics\n\nNumbers of a cell: values of `metrics` and of `y` in figures.\n\n";
-  for (const MetricInfo& info : metric_infos()) {
-    out += fmt::format("- `{}`: {}.\n", info.name, info.label);
-  }
+  for (const MetricInfo& info : metric_infos()) out += fmt::format("- `{}`: {}.\n", info.name, info.label);
   return out;
 }
 

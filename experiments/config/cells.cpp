@@ -87,9 +87,8 @@ void refuse_common_key(const std::string& path, const std::string& where) {
                                      "sweep",      "metrics",    "figures"};
   const std::string name = path.substr(0, path.find('/', 1));
   for (const char* key : common) {
-    if (name == std::string("/") + key) {
+    if (name == std::string("/") + key)
       throw ConfigError(where, "\"{}\" is the same for all cells of a config", path);
-    }
   }
 }
 
@@ -179,9 +178,8 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
       throw ConfigError(path, "give either \"step\" or \"count\"");
     const double steps =
         range.count ? static_cast<double>(*range.count - 1) : (range.to - range.from) / *range.step;
-    if (!(steps >= 0) || !(steps < max_cells)) {
+    if (!(steps >= 0) || !(steps < max_cells))
       throw ConfigError(path, "{} is not a range of 1 to {} values", shown(axis), max_cells);
-    }
     const bool tidied = std::max(std::abs(range.from), std::abs(range.to)) >= min_tidied;
     const double last = std::floor(steps + 1e-9);
     for (double i = 0; i <= last; ++i) {

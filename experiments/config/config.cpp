@@ -237,9 +237,8 @@ void check_printed(const CaseConfig& one, const std::string& path) {
     known_metric(metric, here);
     const auto number = parsed<double>(value);
     // std::stod, which reads them later, rejects numbers below 2^-1022.
-    if (!number || !(std::isnormal(*number) || *number == 0)) {
+    if (!number || !(std::isnormal(*number) || *number == 0))
       throw ConfigError(here, "\"{}\" is not a number in quotes, such as \"2.4\"", value);
-    }
   }
 }
 

@@ -32,9 +32,8 @@ void RecordingBuilder::add(const TokenRecord& record, const std::function<std::s
         "need every token",
         where(), record.position, next_position_ - 1, sequences.back().name);
   }
-  if (sequences.back().task != record.task) {
+  if (sequences.back().task != record.task)
     throw UsageError("{}: task {} in a sequence of task {}", where(), record.task, sequences.back().task);
-  }
   ++sequences.back().count;
   ++next_position_;
   // Errors are rare, so that their place is computed only then.

@@ -36,9 +36,8 @@ std::vector<JsonDocument> json_documents(std::string_view text, const std::strin
       documents.push_back({name, std::move(whole)});
       return documents;
     }
-    for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (std::size_t i = 0; i < whole.size(); ++i)
       documents.push_back({fmt::format("{}[{}]", name, i), std::move(whole[i])});
-    }
   } catch (const ConfigError& error) {
     problem = error.what();
   }

@@ -76,9 +76,8 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
   ReadPart first = read_part(file, column, fields);
   if (draft.empty()) {
     if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
-    if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
+    if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft)
       return {measure_rows(*rows, rate), first.format};
-    }
     ask_for_second(file, first.format);
   }
   ReadPart second = read_part(draft, "", fields);

@@ -55,9 +55,8 @@ void check_sets(const RowFile& file) {
     if (guess_meaning(set->at(row, scratch), set->number, set->vocab) != set->meaning)
       throw UsageError("{}: row {} sums to {:.6g}, but the first row holds {}", set->where, row, sum,
                        probabilities ? "probabilities" : "logits");
-    if (!probabilities && *std::max_element(numbers.begin(), numbers.end()) == -INFINITY) {
+    if (!probabilities && *std::max_element(numbers.begin(), numbers.end()) == -INFINITY)
       throw UsageError("{}: row {} is -infinity throughout", set->where, row);
-    }
   }
   throw UsageError("{}: row {} is not a distribution", file.target.where, row);
 }

@@ -9,9 +9,8 @@ namespace speclab {
 
 Backend backend_named(const std::string& name) {
   if (name == "cpu") return Backend::cpu;
-  if (name != "cuda") {
+  if (name != "cuda")
     throw UsageError("--backend: unknown \"{}\"{}", name, suggestion(name, {"cpu", "cuda"}));
-  }
   const std::string reason = why_no_device();
   if (!reason.empty()) {
     throw UsageError("--backend cuda: there is no GPU to run on ({}); --backend cpu gives the same bytes",

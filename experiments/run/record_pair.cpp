@@ -97,9 +97,8 @@ RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control
   recording.target.resize(recorded.tokens.size());
   recording.draft.assign(1, std::vector<double>(recorded.tokens.size()));
   recording.entropy.resize(recorded.tokens.size());
-  for (std::size_t trial = 0; trial < trials; ++trial) {
+  for (std::size_t trial = 0; trial < trials; ++trial)
     recording.sequences.push_back({std::to_string(trial), "", trial * length, length});
-  }
   for_each_index(trials, [&](std::size_t trial) {
     std::vector<Token> context = setup.simulation.prompt(static_cast<std::uint32_t>(trial));
     std::vector<double> scratch;

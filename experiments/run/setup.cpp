@@ -19,9 +19,8 @@ namespace {
 
 /// Returns the rule's acceptance rate if it is the same in every context of two stored tables.
 std::optional<double> exact_acceptance(const Model& target, const Model& draft, const AnyRule& rule) {
-  if (target.table() == nullptr || draft.table() == nullptr || !rule->has_acceptance_rate()) {
+  if (target.table() == nullptr || draft.table() == nullptr || !rule->has_acceptance_rate())
     return std::nullopt;
-  }
   const TableModel& a = *target.table();
   const TableModel& b = *draft.table();
   std::optional<double> alpha;
@@ -142,9 +141,8 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
   check_prompt(size, {.vocab = vocab, .words = length > 0 || vocabulary != nullptr});
   if (length == 0) return {one_prompt(size.prompt, vocabulary)};
   const std::shared_ptr<const CorpusText> text = factory.text(model_request(config, factory, nullptr));
-  if (text->vocabulary.size() != vocab) {
+  if (text->vocabulary.size() != vocab)
     throw ConfigError("/simulation/prompt_tokens", "needs a target trained on the corpus");
-  }
   if (text->tokens.size() <= length) {
     throw ConfigError("/simulation/prompt_tokens", "{} is not less than the corpus's {} tokens", length,
                       text->tokens.size());

@@ -73,9 +73,8 @@ RunResult merge_shards(const std::filesystem::path& folder) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;
     now.shard = run.head.shard;
-    if (const std::string reason = difference(run.head, now); !reason.empty()) {
+    if (const std::string reason = difference(run.head, now); !reason.empty())
       throw UsageError("{}: the shards cannot be merged here: {}", folder.string(), reason);
-    }
     const ShardPlan plan(*identity.grid, run.head.shard->count);
     if (const std::string missing = missing_shards(folder, run, plan); !missing.empty())
       throw UsageError(missing);
@@ -95,9 +94,8 @@ RunResult merge_shards(const std::filesystem::path& folder) {
 }
 
 bool run_shard(const Config& config, const ShardOptions& options) {
-  if (!config.experiment->resumable) {
+  if (!config.experiment->resumable)
     throw UsageError("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name);
-  }
   std::filesystem::create_directories(shards_folder(options.folder));
   const std::filesystem::path error_file = shard_error_file(options.folder, options.shard);
   std::filesystem::remove(error_file);

@@ -30,9 +30,8 @@ std::vector<BenchVerdict> tree_reference(const TreeBatch& batch) {
   TreeBatch tree = batch;
   tree.method = method;
   std::vector<BenchVerdict> verdicts;
-  for (TreeReferenceDecision& verdict : verify_tree_reference(tree)) {
+  for (TreeReferenceDecision& verdict : verify_tree_reference(tree))
     verdicts.push_back({std::move(verdict.path), verdict.next, verdict.margin, verdict.met});
-  }
   return verdicts;
 }
 

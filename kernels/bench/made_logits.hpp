@@ -18,9 +18,8 @@ struct MadeLogits {
 /// Returns a sum of four 16-bit uniforms, scaled to mean 0 and variance 1; it lies within 3.47 of 0.
 SPECLAB_HD inline float bell_of(std::uint64_t word) {
   std::int32_t sum = -2 * 0xffff;
-  for (unsigned shift = 0; shift < 64; shift += 16) {
+  for (unsigned shift = 0; shift < 64; shift += 16)
     sum += static_cast<std::int32_t>((word >> shift) & 0xffffU);
-  }
   constexpr float deviation = 37837.227F;  // sqrt(4 (2^32 - 1) / 12)
   return static_cast<float>(sum) / deviation;
 }

@@ -97,9 +97,8 @@ struct PickDrafts : simt::KernelOf<PickArgs, 256, 4> {
                                 [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
       simt::sync();
     }
-    if (simt::thread_index() == 0) {
+    if (simt::thread_index() == 0)
       args.drafted[request * args.nodes + node] = static_cast<Token>(~static_cast<std::uint32_t>(last));
-    }
   }
 
   static simt::Launch launch(std::int64_t nodes) { return simt::launch_of<PickDrafts>(nodes); }

@@ -75,9 +75,8 @@ struct ReadBytes : simt::KernelOf<ReadArgs, moving_threads, 4> {
     }
     std::uint32_t parity = 0;
     SPECLAB_UNROLL
-    for (int i = 0; i < in_flight; ++i) {
+    for (int i = 0; i < in_flight; ++i)
       parity ^= (held[i].word[0] ^ held[i].word[1]) ^ (held[i].word[2] ^ held[i].word[3]);
-    }
     auto& shared = simt::shared<Shared>();
     parity =
         simt::block_reduce(parity, shared.scratch, [](std::uint32_t a, std::uint32_t b) { return a ^ b; });

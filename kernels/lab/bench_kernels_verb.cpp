@@ -29,9 +29,8 @@ std::string method_names() { return fmt::format("{}", fmt::join(entry_names(benc
 
 std::string workload_names() {
   std::vector<std::string> names;
-  for (const KernelWorkloadInfo& info : kernel_workloads()) {
+  for (const KernelWorkloadInfo& info : kernel_workloads())
     names.push_back(fmt::format("{} ({})", info.name, info.sentence));
-  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -55,9 +54,8 @@ KernelSweep sweep_option(const Values& values) {
 
 std::vector<CacheMode> cache_option(const Values& values) {
   std::vector<CacheMode> caches;
-  for (const std::size_t place : parse_names("--cache", values.text("cache"), {"hot", "flushed"}, false)) {
+  for (const std::size_t place : parse_names("--cache", values.text("cache"), {"hot", "flushed"}, false))
     caches.push_back(place == 0 ? CacheMode::hot : CacheMode::flushed);
-  }
   return caches;
 }
 

@@ -22,13 +22,11 @@ KernelCheckOptions check_options(const Values& values) {
   options.implementations = parse_named("--implementation", values.text("implementation"), implementations());
   options.dtypes = parse_dtypes(values.text("dtype"));
   options.requests = options.place == CheckPlace::gpu ? usual_requests : emulated_requests;
-  if (values.has("requests")) {
+  if (values.has("requests"))
     options.requests = static_cast<std::uint64_t>(ranged_option(values, "requests", least, most));
-  }
   options.level = values["level"].as<double>();
-  if (!(options.level > 0 && options.level < 1)) {
+  if (!(options.level > 0 && options.level < 1))
     throw UsageError("--level {}: expected a probability between 0 and 1", options.level);
-  }
   return options;
 }
 
@@ -38,9 +36,8 @@ int check_kernels_main(const Values& values) {
   if (options.place == CheckPlace::gpu && !why_no_device().empty()) {
     throw UsageError("no GPU to test: {}; --emulate runs the same tests in the emulator", why_no_device());
   }
-  if (options.place == CheckPlace::gpu) {
+  if (options.place == CheckPlace::gpu)
     options.implementations = runnable_on(current_device().value().capability, options.implementations);
-  }
   const ThreadLimit limit(thread_option(values));
   const KernelCheckReport report = check_kernels(options);
   print(report, described<KernelCheckReport>(), values.has("json"), kernel_check_text);

@@ -67,14 +67,12 @@ std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options) {
           if (host.run(runner, info.implementation) != together) different.push_back(what);
         };
         compare("again", usual);
-        for (int variation = 1; variation <= variations_of(options.place); ++variation) {
+        for (int variation = 1; variation <= variations_of(options.place); ++variation)
           compare(fmt::format("variation {}", variation), runner_of(options.place, variation));
-        }
         for (const std::int32_t size : {1, 2, 5}) {
           compare(fmt::format("batches of {}", size), [&](Implementation which, const VerifyBatch& batch) {
-            for (std::int32_t first = 0; first < requests; first += size) {
+            for (std::int32_t first = 0; first < requests; first += size)
               usual(which, part_of(batch, first, std::min(size, requests - first)));
-            }
           });
         }
         row.outcome = different.empty() ? CheckOutcome::passed : CheckOutcome::failed;

@@ -48,9 +48,8 @@ MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*sid
   std::vector<std::vector<double>> probabilities;
   for (Token row = 0; row < distribution.vocab; ++row) {
     std::vector<double> logits;
-    for (Token id = 0; id < distribution.vocab; ++id) {
+    for (Token id = 0; id < distribution.vocab; ++id)
       logits.push_back(static_cast<double>(made_logit(how, row, id).*side));
-    }
     rows.push_back(normalised(logits, distribution.dtype));
     logits.assign(rows.back().begin(), rows.back().end());
     softmax(logits, 1, probabilities.emplace_back(logits.size()));

@@ -44,9 +44,8 @@ void same_rows(RequestBatch& host) {
 /// Leaves probability at the first position only on some ids.
 template <class HasProbability>
 void only(RequestBatch& host, bool of_target, const HasProbability& has_probability) {
-  for (Token id = 0; id < odd_vocab; ++id) {
+  for (Token id = 0; id < odd_vocab; ++id)
     host.set(of_target, 0, 0, id, has_probability(id) ? static_cast<float>(id % 3) : -infinity);
-  }
 }
 
 /// Gives the target all probability on id 7, and drafts `drafted`.
@@ -161,9 +160,8 @@ std::vector<Edge> edges_of_shapes() {
                  },
                  {},
                  {6, drafts, odd_vocab}});
-  for (const std::int32_t vocab : {1, 2, 3, 257, 8191, 8193}) {
+  for (const std::int32_t vocab : {1, 2, 3, 257, 8191, 8193})
     all.push_back({fmt::format("V = {}", vocab), nothing_more, anything, {}, {4, drafts, vocab}});
-  }
   return all;
 }
 

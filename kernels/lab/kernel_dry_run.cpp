@@ -38,16 +38,14 @@ MethodLayout method_layout(const BenchMethod& method, const KernelPoint& point, 
     other.batch.rule = rule;
     if (unsupported_reason(method, other)) continue;
     for (const simt::Launch& launch : layout_of(method, other).launches) {
-      for (const std::string& problem : launch_problems(launch)) {
+      for (const std::string& problem : launch_problems(launch))
         row.problems.push_back(fmt::format("{} verification: {}", rule_name(rule), problem));
-      }
     }
   }
   if (layout.launches.empty()) row.problems.emplace_back("nothing is launched");
   if (layout.workspace_bytes > absurd_bytes) row.problems.emplace_back("the workspace's size overflows");
-  if (!(traffic.total() > 0) || !std::isfinite(traffic.total())) {
+  if (!(traffic.total() > 0) || !std::isfinite(traffic.total()))
     row.problems.emplace_back("bytes moved are not a positive number");
-  }
   return row;
 }
 

@@ -126,9 +126,8 @@ std::vector<Table> layout_tables(const std::vector<DryPoint>& points) {
                     {"B", "gamma", "V", "dtype", "alpha", "method", "launches", "most blocks", "scratch MiB",
                      "MB moved", "problems"}};
   return workload_tables(points, empty, [](const DryPoint& point, auto& cells) {
-    for (const MethodLayout& method : point.methods) {
+    for (const MethodLayout& method : point.methods)
       cells.push_back(joined(joined(point_cells(point), {text_cell(method.method)}), layout_cells(method)));
-    }
   });
 }
 

@@ -50,9 +50,8 @@ void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points)
   const double alpha = has_centre ? centre_alpha : sweep.alphas.front();
   const Dtype leading = sweep.dtypes.front();
   for (const Dtype dtype : sweep.dtypes) {
-    for (const std::int32_t requests : request_axis) {
+    for (const std::int32_t requests : request_axis)
       points.add(with(centre, &BenchShape::requests, requests), dtype, alpha);
-    }
   }
   for (const std::int32_t gamma : gamma_axis)
     points.add(with(centre, &BenchShape::gamma, gamma), leading, alpha);
@@ -60,9 +59,8 @@ void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points)
     points.add(with(centre, &BenchShape::vocab, vocab), leading, alpha);
   for (const std::int32_t requests : {request_axis.front(), request_axis.back()}) {
     for (const std::int32_t gamma : {gamma_axis.front(), gamma_axis.back()}) {
-      for (const std::int32_t vocab : {vocab_axis.front(), vocab_axis.back()}) {
+      for (const std::int32_t vocab : {vocab_axis.front(), vocab_axis.back()})
         points.add({requests, gamma, vocab, leading, workload}, leading, alpha);
-      }
     }
   }
   for (const Dtype dtype : sweep.dtypes) {
@@ -81,9 +79,8 @@ std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
     }
     const std::int32_t gamma = info_of(workload).centre_gamma;
     std::vector<BenchShape> sizes = sweep.sizes;
-    if (sweep.kind == SweepKind::fast) {
+    if (sweep.kind == SweepKind::fast)
       sizes = {{1, gamma, 32000, Dtype::bf16}, {32, gamma, 128256, Dtype::bf16}};
-    }
     for (BenchShape& size : sizes) {
       size.workload = workload;
       for (const Dtype dtype : sweep.dtypes) {
@@ -129,9 +126,8 @@ std::vector<double> parse_alphas(const std::string& text) {
   std::vector<double> alphas;
   for (const std::string& word : split(text, ',')) {
     const auto value = number_in(word);
-    if (!value || !(*value >= least && *value <= most)) {
+    if (!value || !(*value >= least && *value <= most))
       throw UsageError("--alpha \"{}\": expected numbers from {} to {}, such as .3,.7,.9", word, least, most);
-    }
     alphas.push_back(*value);
   }
   return alphas;
@@ -161,9 +157,8 @@ std::vector<std::size_t> parse_names(const std::string& option, const std::strin
 
 std::vector<KernelWorkload> parse_workloads(const std::string& option, const std::string& text) {
   std::vector<KernelWorkload> chosen;
-  for (const KernelWorkloadInfo& info : parse_named(option, text, kernel_workloads())) {
+  for (const KernelWorkloadInfo& info : parse_named(option, text, kernel_workloads()))
     chosen.push_back(info.workload);
-  }
   return chosen;
 }
 

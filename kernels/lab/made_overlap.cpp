@@ -58,17 +58,15 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const 
   // With a noise of 1 the draft's logits minus the target's are the noise itself.
   how.noise = 1;
   std::vector<MadeRows> rows;
-  for (std::int64_t row = 0; row < tuned_rows(how); ++row) {
+  for (std::int64_t row = 0; row < tuned_rows(how); ++row)
     rows.push_back(made_rows(how, row, vocab, Dtype::f32, filters));
-  }
   std::vector<double> logits(static_cast<std::size_t>(vocab));
   std::vector<double> draft(logits.size());
   const auto mean_overlap = [&](double noise) {
     double sum = 0;
     for (const MadeRows& pair : rows) {
-      for (std::size_t id = 0; id < logits.size(); ++id) {
+      for (std::size_t id = 0; id < logits.size(); ++id)
         logits[id] = pair.target_logits[id] + noise * (pair.draft_logits[id] - pair.target_logits[id]);
-      }
       softmax(logits, 1, draft);
       sum += overlap(row_of(pair.target), row_of(draft));
     }

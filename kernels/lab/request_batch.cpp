@@ -12,9 +12,8 @@ namespace speclab {
 
 RequestBatch::RequestBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial) {
   std::vector<RandomAddress> addresses;
-  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(shape.requests); ++i) {
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(shape.requests); ++i)
     addresses.push_back({seed, first_trial + i, 0});
-  }
   batch = place_batch(memory_, shape, addresses).tree.batch;
 }
 
@@ -62,9 +61,8 @@ std::vector<RequestResult> RequestBatch::run(const BatchRunner& runner, Implemen
   std::fill_n(batch.flags, batch.requests, ~0U);
   runner(implementation, batch);
   std::vector<RequestResult> results;
-  for (std::int32_t i = 0; i < batch.requests; ++i) {
+  for (std::int32_t i = 0; i < batch.requests; ++i)
     results.push_back({batch.accepted[i], batch.next[i], batch.flags[i]});
-  }
   return results;
 }
 

@@ -78,9 +78,8 @@ class HierarchicalDrafter {
     done.count += round.accepted + 1;
     ++done.runs;
     done.inner_runs[0] += round.draft_runs;
-    for (std::size_t level = 0; level + 1 < max_inner_levels; ++level) {
+    for (std::size_t level = 0; level + 1 < max_inner_levels; ++level)
       done.inner_runs[level + 1] += round.inner_runs[level];
-    }
   }
 
  private:

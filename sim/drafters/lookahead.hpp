@@ -115,9 +115,8 @@ class LookaheadDrafter {
     for (std::size_t column = first; column < window(); ++column) {
       const Draw draw{Use::world, 0, static_cast<std::uint32_t>(column)};
       const std::uint64_t place = Philox(options_.seed, Site{0, memory.steps, draw})() % places;
-      for (std::size_t level = 0; level < levels(); ++level) {
+      for (std::size_t level = 0; level < levels(); ++level)
         memory.guesses[level * window() + column] = memory.text[(place + level) % size];
-      }
     }
   }
 
@@ -128,9 +127,8 @@ class LookaheadDrafter {
     std::vector<double> scratch;
     for (std::size_t column = 0; column < window(); ++column) {
       if (column > 0) text.push_back(memory.guesses[column]);
-      for (std::size_t level = 1; level < levels(); ++level) {
+      for (std::size_t level = 1; level < levels(); ++level)
         text.push_back(memory.guesses[level * window() + column]);
-      }
       const Token token = argmax(model_.next(text, scratch));
       if (token < 0) throw ModelError("a model produced a row that holds NaN");
       memory.guesses.push_back(token);
@@ -157,9 +155,8 @@ class LookaheadDrafter {
       return;
     }
     known.insert(known.end(), rest.begin(), rest.end());
-    if (known.size() > static_cast<std::size_t>(options_.candidates) * rest.size()) {
+    if (known.size() > static_cast<std::size_t>(options_.candidates) * rest.size())
       known.erase(known.begin(), known.begin() + length);
-    }
   }
 
   void choose(Memory& memory, std::span<const Token> settled) const {

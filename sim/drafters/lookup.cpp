@@ -71,9 +71,8 @@ void LookupDrafter::read(Memory& memory, std::span<const Token> context) const {
   // An n-gram is stored once the token after it is known.
   for (std::size_t end = std::max<std::size_t>(memory.read, 1); end < context.size(); ++end) {
     for_each_suffix(context.first(end), longest, [&](std::size_t length, std::uint32_t hash) {
-      if (length >= shortest) {
+      if (length >= shortest)
         memory.places[length - shortest].store(hash, length, end, options_.occurrence, context);
-      }
       return true;
     });
   }

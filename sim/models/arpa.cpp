@@ -94,9 +94,8 @@ class Reader {
     const auto value = parsed<double>(field.front() == '+' ? field.substr(1) : field);
     // NaN fails the comparison; -inf, which some tools write for zero, passes. No probability is as large as
     // 10^99.
-    if (!value || !(*value < -log_of_zero)) {
+    if (!value || !(*value < -log_of_zero))
       fail(fmt::format("\"{}\" is not a base-10 logarithm", field), expected);
-    }
     return *value;
   }
 
@@ -104,9 +103,8 @@ class Reader {
   void read_counts() {
     do {
       advance("expected \\data\\");
-      if (line_.starts_with("\xef\xbb\xbf")) {
+      if (line_.starts_with("\xef\xbb\xbf"))
         fail("begins with a byte order mark, the bytes EF BB BF", "leave them out (tail -c +4)");
-      }
     } while (line_ != "\\data\\");
     for (advance("expected \"ngram 1=COUNT\""); fields_[0] == "ngram"; advance("expected \\1-grams:")) {
       const std::string wanted = fmt::format("ngram {}=", counts_.size() + 1);
@@ -165,20 +163,17 @@ class Reader {
   void read_unigrams() {
     const auto ngrams = read_section(1, [&](std::span<const std::string_view> words) {
       const auto id = static_cast<Token>(words_.size());
-      if (first_not_utf8(words[0])) {
+      if (first_not_utf8(words[0]))
         fail(fmt::format("the word \"{}\" is not UTF-8", words[0]), "convert the file, as by iconv");
-      }
-      if (!ids_.emplace(words[0], id).second) {
+      if (!ids_.emplace(words[0], id).second)
         fail(fmt::format("the word \"{}\" is listed twice", words[0]), "expected each word once");
-      }
       words_.emplace_back(words[0]);
       return PackedNgram{static_cast<std::uint32_t>(id)};
     });
     list_.levels.emplace_back();
     for (const NumberedNgram& numbered : ngrams) list_.levels[0].push_back(numbered.ngram);
-    if (const auto start = ids_.find("<s>"); start != ids_.end()) {
+    if (const auto start = ids_.find("<s>"); start != ids_.end())
       list_.levels[0][static_cast<std::size_t>(start->second)].probability = 0;
-    }
   }
 
   void read_ngrams(std::size_t n) {
@@ -186,9 +181,8 @@ class Reader {
       PackedNgram key = 0;
       for (const std::string_view word : words) {
         const auto found = ids_.find(std::string(word));
-        if (found == ids_.end()) {
+        if (found == ids_.end())
           fail(fmt::format("the word \"{}\" is not among the unigrams", word), "expected words listed there");
-        }
         key = packing_.append(key, found->second);
       }
       return key;
@@ -197,9 +191,8 @@ class Reader {
     std::vector<ListedNgram>& level = list_.levels.emplace_back();
     level.reserve(ngrams.size());
     for (const NumberedNgram& numbered : ngrams) {
-      if (!level.empty() && level.back().key == numbered.ngram.key) {
+      if (!level.empty() && level.back().key == numbered.ngram.key)
         fail_at(numbered.line, fmt::format("this {}-gram is listed twice", n), "expected each n-gram once");
-      }
       level.push_back(numbered.ngram);
     }
   }
@@ -282,9 +275,8 @@ void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostr
     if (!there) added.push_back(mark);
   }
   out << "\\data\\\n";
-  for (std::size_t n = 1; n <= list.levels.size(); ++n) {
+  for (std::size_t n = 1; n <= list.levels.size(); ++n)
     out << fmt::format("ngram {}={}\n", n, list.levels[n - 1].size() + (n == 1 ? added.size() : 0));
-  }
   std::string line;
   StopCounter now_and_then(1 << 12);
   for (std::size_t n = 1; n <= list.levels.size(); ++n) {

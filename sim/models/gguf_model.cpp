@@ -56,9 +56,8 @@ class GgufModel::Engine final : public RunsTogether {
   template <class Use>
   void with_logits(std::span<const Token> context, const Use& use) {
     const std::vector<Token> tokens = seen_by_model(context);
-    if (const TogetherPlace place = together_place(); place.texts > 0) {
+    if (const TogetherPlace place = together_place(); place.texts > 0)
       return use(run_with_others(place, tokens, tokens.size()).logits(tokens.size(), place.text));
-    }
     if (kept_.on()) {
       if (const auto found = kept_.find(tokens)) return use(*found);
     }
@@ -105,9 +104,7 @@ class GgufModel::Engine final : public RunsTogether {
   GgufSession& session_of(std::size_t texts) {
     const std::scoped_lock lock(mutex_);
     std::unique_ptr<GgufSession>& session = together_[texts];
-    if (!session) {
-      session = std::make_unique<GgufSession>(model_, options_, session_tokens(), texts);
-    }
+    if (!session) session = std::make_unique<GgufSession>(model_, options_, session_tokens(), texts);
     return *session;
   }
 

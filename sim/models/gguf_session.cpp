@@ -159,12 +159,10 @@ void GgufSession::decode(std::span<const TextRun> runs) {
     const std::size_t end = std::min(run.tokens.size(), start + max_ - at);
     // A run of fixed shape gives the logits after all of its tokens, or after none.
     const bool wanted = end >= run.first;
-    for (std::size_t i = start; i < end; ++i) {
+    for (std::size_t i = start; i < end; ++i)
       add_to(batch_, run.text, run.tokens[i], i, wanted && (fixed_ || i + 1 >= run.first));
-    }
-    for (std::size_t i = end; fixed_ && i < start + max_; ++i) {
+    for (std::size_t i = end; fixed_ && i < start + max_; ++i)
       add_to(batch_, run.text, run.tokens[end - 1], i, wanted);
-    }
     parts.push_back({&run, at, start, end});
   }
   const std::int32_t status = llama_decode(context_.get(), batch_);

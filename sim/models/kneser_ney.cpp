@@ -104,9 +104,8 @@ template <class Key>
 std::vector<Counts> count_with(Counter<Key> counter, int order) {
   std::vector<Counts> counted(static_cast<std::size_t>(order));
   counted.back() = counter.occurrences(order);
-  for (std::size_t n = counted.size() - 1; n > 0; --n) {
+  for (std::size_t n = counted.size() - 1; n > 0; --n)
     counted[n - 1] = counter.continuations(counted[n], static_cast<int>(n));
-  }
   return counted;
 }
 
@@ -130,9 +129,8 @@ std::vector<double> unigrams(const Counts& counted, std::int32_t vocab) {
   const double d = discount(counted);
   const double rest = d * static_cast<double>(counted.keys.size()) / total;
   std::vector<double> probabilities(static_cast<std::size_t>(vocab), rest / vocab);
-  for (std::size_t i = 0; i < counted.keys.size(); ++i) {
+  for (std::size_t i = 0; i < counted.keys.size(); ++i)
     probabilities[static_cast<std::size_t>(counted.keys[i])] += (counted.counts[i] - d) / total;
-  }
   return probabilities;
 }
 
@@ -173,9 +171,8 @@ void check(std::span<const Token> tokens, std::int32_t vocab, int order) {
   if (order < 1 || order > max_ngram_order) {
     throw ModelError(fmt::format("n-gram order {}; 1 to {} are supported", order, max_ngram_order));
   }
-  if (tokens.size() < static_cast<std::size_t>(order)) {
+  if (tokens.size() < static_cast<std::size_t>(order))
     throw ModelError(fmt::format("{} tokens cannot train an n-gram model of order {}", tokens.size(), order));
-  }
   if (tokens.size() >= std::numeric_limits<std::uint32_t>::max()) {
     throw ModelError(fmt::format("{} tokens; fewer than 2^32 are supported", tokens.size()));
   }

@@ -146,9 +146,8 @@ double NgramModel::renormalise() {
         throw ModelError(fmt::format("the row after ids {} sums to {}, which cannot be normalised",
                                      fmt::join(std::span(tokens).first(k + 1), " "), total));
       }
-      if (std::abs(total - 1) > std::abs(worst_row_.sum - 1)) {
+      if (std::abs(total - 1) > std::abs(worst_row_.sum - 1))
         worst_row_ = {total, {tokens.begin(), tokens.begin() + length}};
-      }
       level.scales.push_back(1 / total);
       max_lost = std::max(max_lost, (listed + context.backoff * shorter_total) / total);
     }

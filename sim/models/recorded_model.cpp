@@ -39,9 +39,8 @@ Row RecordedModel::next(std::span<const Token> context, std::vector<double>& scr
 
 std::vector<Token> RecordedModel::prompt(std::uint32_t start) {
   std::vector<Token> code(code_bits);
-  for (std::size_t i = 0; i < code_bits; ++i) {
+  for (std::size_t i = 0; i < code_bits; ++i)
     code[i] = static_cast<Token>((start >> static_cast<std::uint32_t>(code_bits - 1 - i)) & 1U);
-  }
   return code;
 }
 

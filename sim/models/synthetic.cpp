@@ -37,9 +37,8 @@ std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, doubl
     end_if_stopped();
     Philox stream(seed, Site{index, 0, Draw{Use::world, 0}});
     gamma.reset();
-    for (double& log_probability : logs) {
+    for (double& log_probability : logs)
       log_probability = std::log(gamma(stream)) + std::log(open_unit(stream())) / concentration;
-    }
     softmax(logs, 1, row);
     all.insert(all.end(), row.begin(), row.end());
   }

@@ -110,9 +110,8 @@ DocumentSplit split_documents(std::vector<std::vector<Token>> documents, std::si
                                  documents.size(), documents.size()));
   }
   DocumentSplit split;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
+  for (std::size_t i = 0; i < documents.size(); ++i)
     (i % every == every - 1 ? split.held_out : split.train).push_back(std::move(documents[i]));
-  }
   return split;
 }
 

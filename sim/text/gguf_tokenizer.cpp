@@ -44,9 +44,8 @@ void require_gguf(const std::filesystem::path& file) {
   std::array<char, 4> magic{};
   // Opening a pipe would wait for its writer.
   const bool opens = std::filesystem::is_regular_file(file);
-  if (!opens || !std::ifstream(file, std::ios::binary).read(magic.data(), magic.size())) {
+  if (!opens || !std::ifstream(file, std::ios::binary).read(magic.data(), magic.size()))
     throw ModelError(fmt::format("{}: cannot be read", file.string()));
-  }
   if (std::string_view(magic.data(), magic.size()) != "GGUF") {
     throw ModelError(
         fmt::format("{}: is not a GGUF file: it begins with other bytes than \"GGUF\"", file.string()));
@@ -116,9 +115,8 @@ GgufTokenizer::GgufTokenizer(const std::filesystem::path& file) : file_(file) {
   model_ = model;
   const llama_vocab* vocabulary = llama_model_get_vocab(model_.get());
   size_ = llama_vocab_n_tokens(vocabulary);
-  if (size_ <= 0 || llama_vocab_type(vocabulary) == LLAMA_VOCAB_TYPE_NONE) {
+  if (size_ <= 0 || llama_vocab_type(vocabulary) == LLAMA_VOCAB_TYPE_NONE)
     throw ModelError(fmt::format("{}: has no tokenizer", file.string()));
-  }
   if (llama_model_has_encoder(model.get()) || llama_model_is_diffusion(model.get())) {
     throw ModelError(
         fmt::format("{}: is not a model that continues a text from left to right", file.string()));

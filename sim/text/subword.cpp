@@ -109,9 +109,8 @@ std::vector<Token> Subword::tokens(std::string_view text) const {
 
 std::string Subword::join(std::span<const Token> tokens) const {
   std::string text;
-  if (!coder_->Decode(std::vector<int>(tokens.begin(), tokens.end()), &text).ok()) {
+  if (!coder_->Decode(std::vector<int>(tokens.begin(), tokens.end()), &text).ok())
     throw ModelError("SentencePiece could not decode the tokens");
-  }
   return text;
 }
 

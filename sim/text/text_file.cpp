@@ -42,9 +42,8 @@ std::string load_text(const std::filesystem::path& file, Encoding encoding) {
     text.resize(size + block);
     in.read(text.data() + size, static_cast<std::streamsize>(block));
     text.resize(size + static_cast<std::size_t>(in.gcount()));
-    if (text.size() > most) {
+    if (text.size() > most)
       throw ModelError(fmt::format("{}: has more than {} bytes, the limit", file.string(), most));
-    }
   }
   if (encoding == Encoding::any) return text;
   if (text.starts_with("\xef\xbb\xbf")) {

@@ -49,9 +49,8 @@ int thread_option(const Values& values) {
   // The number is limited because each thread takes its own stack and tables.
   constexpr int most = 4096;
   const int threads = values["threads"].as<int>();
-  if (threads < 0 || threads > most) {
+  if (threads < 0 || threads > most)
     throw UsageError("--threads {}: expected 0 (all cores) to {}", threads, most);
-  }
   return threads;
 }
 

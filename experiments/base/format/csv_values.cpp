@@ -30,9 +30,8 @@ void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& int
     row.insert(row.end(), 3, std::string());
     return;
   }
-  for (const double value : {interval->estimate, interval->low, interval->high}) {
+  for (const double value : {interval->estimate, interval->low, interval->high})
     row.push_back(csv_value(std::optional<double>(value)));
-  }
 }
 
 std::vector<CsvValue> detail::csv_fields(const Type& type, const void* row,

@@ -115,9 +115,8 @@ void FamilyBase::add_kind(const KindInfo& kind) {
   for (const KindInfo* known : kinds_) {
     if (known->name == kind.name) throw std::logic_error("two kinds of one name: " + kind.name);
   }
-  if (kind.parameters == nullptr || kind.parameters->object() == nullptr) {
+  if (kind.parameters == nullptr || kind.parameters->object() == nullptr)
     throw std::logic_error("the parameters of " + kind.name + " are not an object");
-  }
   kinds_.push_back(&kind);
 }
 

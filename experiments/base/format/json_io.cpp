@@ -192,9 +192,8 @@ std::string read_text(const std::filesystem::path& file) {
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where) {
   try {
     const Json::json_pointer parsed(pointer);
-    if (std::count(pointer.begin(), pointer.end(), '/') > deepest) {
+    if (std::count(pointer.begin(), pointer.end(), '/') > deepest)
       throw ConfigError(where, "\"{}\" is a path of more than {} parts", pointer, deepest);
-    }
     refuse_gaps(document, parsed, where);
     document[parsed] = value;
   } catch (const Json::exception& error) {
@@ -205,22 +204,19 @@ void set_at(Json& document, const std::string& pointer, const Json& value, const
 
 void apply_assignment(Json& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0) {
+  if (equals == std::string::npos || equals == 0)
     throw UsageError("--set {}: expected path=value, for example --set models.draft.alpha=0.8", assignment);
-  }
   std::string path = assignment.substr(0, equals);
   if (path[0] != '/') {
     std::replace(path.begin(), path.end(), '.', '/');
     path.insert(path.begin(), '/');
   }
   // In "sweep./gamma" the rest after the empty name is a path that is itself a key.
-  if (const auto key = path.find("//"); key != std::string::npos) {
+  if (const auto key = path.find("//"); key != std::string::npos)
     path = path.substr(0, key + 1) + boost::algorithm::replace_all_copy(path.substr(key + 1), "/", "~1");
-  }
   const std::string text = assignment.substr(equals + 1);
-  if (const auto byte = first_not_utf8(text)) {
+  if (const auto byte = first_not_utf8(text))
     throw UsageError("--set {}: byte {} of the value is not UTF-8, which JSON needs", assignment, *byte + 1);
-  }
   if (text == "null") {
     // Setting the value first refuses malformed paths, as for any other value.
     set_at(document, path, nullptr, path);

@@ -175,15 +175,13 @@ class ListType final : public Type {
     }
     access_.resize(value, 0);
     access_.resize(value, json.size());
-    for (std::size_t i = 0; i < json.size(); ++i) {
+    for (std::size_t i = 0; i < json.size(); ++i)
       element_->read(json[i], fmt::format("{}/{}", path, i), access_.at(value, i));
-    }
   }
   void write(const void* value, Json& json) const override {
     json = Json::array();
-    for (std::size_t i = 0; i < access_.size(value); ++i) {
+    for (std::size_t i = 0; i < access_.size(value); ++i)
       element_->write(access_.at(const_cast<void*>(value), i), json.emplace_back());
-    }
   }
   std::string words() const override { return fmt::format("a list, each {}", element_->words()); }
   void schema(Json& out) const override {

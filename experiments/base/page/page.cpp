@@ -315,16 +315,14 @@ void write_opening(Out out, const Page& page, const std::string& headline) {
       "<header>\n<h1>{0}</h1>\n<button type=\"button\" class=\"theme\">theme</button>\n",
       title, page_style());
   if (!headline.empty()) fmt::format_to(out, "<p class=\"headline\">{}</p>\n", escape_markup(headline));
-  if (!page.subtitle.empty()) {
+  if (!page.subtitle.empty())
     fmt::format_to(out, "<p class=\"subtitle\">{}</p>\n", escape_markup(page.subtitle));
-  }
   fmt::format_to(out, "</header>\n");
   if (page.sections.size() > 1) {
     fmt::format_to(out, "<nav aria-label=\"Sections\"><details><summary>{} sections</summary><ol>\n",
                    page.sections.size());
-    for (const Section& section : page.sections) {
+    for (const Section& section : page.sections)
       fmt::format_to(out, "<li><a href=\"#{}\">{}</a></li>\n", section.id, escape_markup(section.title));
-    }
     fmt::format_to(out, "</ol></details></nav>\n");
   }
   fmt::format_to(out, "<main>\n");
@@ -334,9 +332,8 @@ void write_facts(Out out, const Page& page) {
   if (page.facts.empty() && page.citation.empty()) return;
   fmt::format_to(out, "<section id=\"{}\">\n<h2>How this was made</h2>\n<dl class=\"facts\">\n",
                  provenance_id);
-  for (const auto& [name, value] : page.facts) {
+  for (const auto& [name, value] : page.facts)
     fmt::format_to(out, "<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
-  }
   fmt::format_to(out, "</dl>\n");
   if (!page.citation.empty())
     fmt::format_to(out, "<h3>Cite this</h3>\n<pre>{}</pre>\n", escape_markup(page.citation));

@@ -246,9 +246,8 @@ std::string terminal(const Table& given, std::size_t width) {
   out += printed_row(
       columns, [&](std::size_t i) { return table.columns[i]; }, true);
   std::string under;
-  for (const ColumnLayout& column : columns) {
+  for (const ColumnLayout& column : columns)
     under += (under.empty() ? "" : std::string(gap_width, ' ')) + horizontal_rule(column.width);
-  }
   out += under + '\n';
   for (const auto& row : table.rows) {
     out += printed_row(

@@ -42,9 +42,8 @@ std::string whole_text(std::FILE* file) {
   std::rewind(file);
   std::string text;
   std::array<char, 1 << 14> buffer = {};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file)) {
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file))
     text.append(buffer.data(), count);
-  }
   return text;
 }
 
@@ -61,9 +60,8 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
   const File in = temporary_file();
   const File out = temporary_file();
   const File err = temporary_file();
-  if (std::fwrite(input.data(), 1, input.size(), in.get()) != input.size() || std::fflush(in.get()) != 0) {
+  if (std::fwrite(input.data(), 1, input.size(), in.get()) != input.size() || std::fflush(in.get()) != 0)
     fail("temporary file", errno);
-  }
   std::rewind(in.get());
 
   std::vector<char*> arguments = pointers(command);

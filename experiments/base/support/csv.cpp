@@ -122,9 +122,8 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   text = without_byte_order_mark(text);
   for (int number = 1; !text.empty(); ++number) {
     stop.step();
-    if (std::string line = trimmed(take_line(text)); !line.empty()) {
+    if (std::string line = trimmed(take_line(text)); !line.empty())
       lines.push_back({fmt::format("{}:{}", file, number), std::move(line)});
-    }
   }
   return lines;
 }

@@ -28,16 +28,13 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
   // O_NONBLOCK: opening a pipe must not wait for a writer.
   const OpenFile open{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat about {};
-  if (open.descriptor < 0 || ::fstat(open.descriptor, &about) != 0) {
+  if (open.descriptor < 0 || ::fstat(open.descriptor, &about) != 0)
     throw std::runtime_error(fmt::format("cannot be read: {}", std::strerror(errno)));
-  }
   if (!S_ISREG(about.st_mode)) throw std::runtime_error("is not a regular file");
   size_ = static_cast<std::size_t>(about.st_size);
   if (size_ == 0) return;
   void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, open.descriptor, 0);
-  if (mapped == MAP_FAILED) {
-    throw std::runtime_error(fmt::format("cannot be read: {}", std::strerror(errno)));
-  }
+  if (mapped == MAP_FAILED) throw std::runtime_error(fmt::format("cannot be read: {}", std::strerror(errno)));
   ::madvise(mapped, size_, MADV_SEQUENTIAL);
   begin_ = static_cast<const char*>(mapped);
 }

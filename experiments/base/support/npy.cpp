@@ -101,9 +101,8 @@ NpyArray parse_npy(std::string_view bytes) {
   static const std::regex form(
       R"('descr': '[<|]([iuf])([1248])'.*'fortran_order': False.*'shape': \(([\d, ]{0,100})\))");
   std::smatch found;
-  if (!std::regex_search(header, found, form)) {
+  if (!std::regex_search(header, found, form))
     throw std::runtime_error(fmt::format("it is an array of another form: {}", header));
-  }
   NpyArray array;
   array.kind = *found[1].first;
   array.bytes = std::stoull(found[2]);
@@ -195,9 +194,8 @@ std::string_view NpzArchive::stored(const Entry& entry) const {
 }
 
 NpyArray NpzArchive::unpacked(const Entry& entry) const {
-  if (entry.packed > bytes_.size() || entry.size / max_of_a_byte > entry.packed) {
+  if (entry.packed > bytes_.size() || entry.size / max_of_a_byte > entry.packed)
     throw std::runtime_error("its stated size is more than can be packed into its bytes");
-  }
   const double least = std::min(available_memory().value_or(largest_array), largest_array);
   const auto size = static_cast<double>(entry.size);
   if (size > least) {

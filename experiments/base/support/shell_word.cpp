@@ -31,9 +31,8 @@ std::string shell_word(std::string_view text) {
   constexpr std::string_view safe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   // zsh expands a word that begins with =.
-  if (!text.empty() && text.front() != '=' && text.find_first_not_of(safe) == std::string_view::npos) {
+  if (!text.empty() && text.front() != '=' && text.find_first_not_of(safe) == std::string_view::npos)
     return std::string(text);
-  }
   std::string out;
   // Each pass takes the characters up to the next one that a terminal shows if it does not show these, or
   // does not show if it does. It shows newlines.

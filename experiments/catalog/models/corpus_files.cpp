@@ -29,9 +29,8 @@ std::string line_of(const JsonDocument& document, const std::string& field) {
     value = step_into(*value, part);
     if (value == nullptr) throw ModelError(fmt::format("{}: no field \"{}\"", document.where, field));
   }
-  if (!value->is_string()) {
+  if (!value->is_string())
     throw ModelError(fmt::format("{}: the field \"{}\" is not text", document.where, field));
-  }
   std::string text = value->get<std::string>();
   std::replace_if(
       text.begin(), text.end(),

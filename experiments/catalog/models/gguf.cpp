@@ -63,9 +63,8 @@ BuiltModel mapped(const GgufParameters& own, const std::string& path,
   if (own.chat) throw ConfigError(path + "/chat", "is for prompts, which are in the target's tokens");
   const auto seen = gguf_tokenizer(own.tokens_of, path + "/tokens_of", request.factory);
   MappedModel made(*model, tokenizer, seen);
-  if (made.partners() == 0) {
+  if (made.partners() == 0)
     throw ConfigError(path + "/tokens_of", "no token of {} is written as one of {}", own.tokens_of, own.file);
-  }
   return {Model(std::move(made)),
           gguf_vocabulary(own.tokens_of, false, path + "/tokens_of", request.factory)};
 }

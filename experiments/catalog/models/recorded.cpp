@@ -50,9 +50,8 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
                 file);
           }
           std::vector<double> ratios;
-          for (std::size_t i = 0; i < recording.size(); ++i) {
+          for (std::size_t i = 0; i < recording.size(); ++i)
             ratios.push_back(std::exp(recording.draft.front()[i] - recording.target[i]));
-          }
           return ratios;
         } catch (const UsageError& error) {
           throw ConfigError(place.path + "/file", error.what());

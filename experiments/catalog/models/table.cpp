@@ -31,9 +31,8 @@ const Typed<Rows>& rows_type() {
 
 /// Returns the rows of an array [V], [contexts, V], or [V, V, ..., V] of floating-point numbers of any width.
 Rows rows_in(const NpyArray& array) {
-  if (array.kind != 'f' || array.shape.empty() || array.size() == 0) {
+  if (array.kind != 'f' || array.shape.empty() || array.size() == 0)
     throw std::invalid_argument("expected an array of floating-point numbers [contexts, V]");
-  }
   const std::size_t vocab = array.shape.back();
   Rows rows;
   for (std::size_t i = 0; i < array.size(); ++i) {

@@ -184,9 +184,8 @@ RuleKind sigmoid_rule() {
       {field("alpha", &SigmoidRule::alpha, number(-1e9, 1e9), "Smallest scaled logit."),
        field("beta", &SigmoidRule::beta, number(-1e9, 1e9), "Largest scaled logit.")},
       [](const SigmoidRule& rule, const std::string& path, const RuleRequest&) {
-        if (rule.alpha >= rule.beta) {
+        if (rule.alpha >= rule.beta)
           throw ConfigError(path + "/beta", "{} is not above alpha = {}", rule.beta, rule.alpha);
-        }
         return rule;
       });
 }

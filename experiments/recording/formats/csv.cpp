@@ -33,9 +33,8 @@ class Fields {
       std::size_t end = 0;
       if (line.starts_with('"')) {
         end = 1;
-        while (end < line.size() && (line[end] != '"' || line.substr(end + 1).starts_with('"'))) {
+        while (end < line.size() && (line[end] != '"' || line.substr(end + 1).starts_with('"')))
           end += line[end] == '"' ? 2 : 1;
-        }
         fields_.push_back(line.substr(1, std::min(end, line.size()) - 1));
         end = std::min(line.find(',', end), line.size());
       } else {
@@ -229,9 +228,8 @@ RecordingPart read_csv(const RecordingSource& source) {
     }
     record.position = *position;
     record.logp = number(columns.logp, "logp");
-    for (std::size_t depth = 0; depth < columns.logq.size(); ++depth) {
+    for (std::size_t depth = 0; depth < columns.logq.size(); ++depth)
       record.logq[depth] = number(columns.logq[depth], "logq");
-    }
     if (columns.entropy != none) record.entropy = number(columns.entropy, "entropy");
     if (columns.task != none) record.task = without_blanks(fields[columns.task]);
     builder.add(record, where);

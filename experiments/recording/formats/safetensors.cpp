@@ -25,13 +25,11 @@ std::uint64_t header_length(const RecordingSource& source) {
 
 std::string not_safetensors(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
-  if (bytes.size() < length_bytes + 2 || bytes[length_bytes] != '{') {
+  if (bytes.size() < length_bytes + 2 || bytes[length_bytes] != '{')
     return "has no JSON header after the first 8 bytes";
-  }
   const std::uint64_t length = header_length(source);
-  if (length > longest_header || length > bytes.size() - length_bytes) {
+  if (length > longest_header || length > bytes.size() - length_bytes)
     return fmt::format("its header would be of {} bytes", length);
-  }
   return "";
 }
 

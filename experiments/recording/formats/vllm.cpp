@@ -36,9 +36,8 @@ std::int64_t id_of(const std::string& key, const JsonPlace& position) {
 }
 
 ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
-  if (!position.value->is_object() || position.value->empty()) {
+  if (!position.value->is_object() || position.value->empty())
     position.refuse(R"(an object such as {"12": {"logprob": -1.5}})");
-  }
   if (wanted < 0 && position.value->size() > 1) {
     throw UsageError(
         "{}: {} tokens and no prompt_token_ids, which say which one is the text's; ask with prompt_logprobs = 0",
@@ -69,9 +68,8 @@ RecordingPart read_vllm(const RecordingSource& source) {
         std::int64_t wanted = -1;
         if (has_ids) {
           const JsonPlace ids = holder.at("prompt_token_ids");
-          if (i >= ids.size()) {
+          if (i >= ids.size())
             throw UsageError("{}: {} ids, fewer than prompt_logprobs", ids.where, ids.size());
-          }
           wanted = ids.at(i).integer("an id");
         }
         add_token(sequence, token_of(position, wanted), position.where);

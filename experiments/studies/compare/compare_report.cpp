@@ -197,9 +197,8 @@ Table policies_table(const Result& result, const std::string& id) {
 Table gammas_table(const Result& result, const std::string& id) {
   Table table{id, "Speedup by fixed γ", {"task", "drafter"}};
   table.folded = true;
-  for (const std::int32_t gamma : result.shown().section<CompareSection>().gammas) {
+  for (const std::int32_t gamma : result.shown().section<CompareSection>().gammas)
     table.columns.push_back(fmt::format("γ = {}", gamma));
-  }
   for (const auto& [index, cell, own] : compared_cells(result)) {
     std::vector<Cell>& row = table.rows.emplace_back(head(cell));
     for (const GammaResult& gamma : own.gammas) row.push_back(interval_or_none(gamma.speedup));

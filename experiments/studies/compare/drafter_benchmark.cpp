@@ -96,9 +96,8 @@ double BenchmarkEntry::round_time(std::int32_t drafted) const {
 double BenchmarkEntry::time(const Tally& tally) const {
   double total = static_cast<double>(tally.rounds) + verify * static_cast<double>(tally.drafted) +
                  costs.front() * static_cast<double>(tally.draft_runs);
-  for (std::size_t level = 1; level < costs.size(); ++level) {
+  for (std::size_t level = 1; level < costs.size(); ++level)
     total += costs[level] * static_cast<double>(tally.inner_runs[level - 1]);
-  }
   return total;
 }
 

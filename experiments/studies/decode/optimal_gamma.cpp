@@ -64,9 +64,8 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   const auto at = static_cast<double>(best);
   result.simulated = {{Metric::optimal_gamma, {at, at, at}}, {Metric::best_speedup, *best_at}};
   // The formula's choice was not simulated, so nothing can be said about it.
-  if (!own.capped && (best == theory_gamma || own.gap.judges())) {
+  if (!own.capped && (best == theory_gamma || own.gap.judges()))
     result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own.gap.holds(0)}};
-  }
   result.own = std::move(own);
 }
 

@@ -119,9 +119,8 @@ Input measured_input(const PrintedSection& section, const std::string& method, c
 std::vector<Input> inputs_of(const PrintedSection& section, const std::vector<std::string>& words,
                              const std::string& path) {
   std::vector<Input> inputs;
-  for (const std::string& word : words) {
+  for (const std::string& word : words)
     inputs.push_back(section.file.empty() ? printed_input(word, path) : measured_input(section, word, path));
-  }
   return inputs;
 }
 

@@ -41,9 +41,7 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
   const Independence of_contexts =
       one_context ? Independence::rounds : independence_of_contexts(job.simulation);
   for (const Estimate& estimate : quality_estimates(batches, confidence, of_contexts)) {
-    if (estimate.interval) {
-      result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
-    }
+    if (estimate.interval) result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
   }
   if (job.quality_options.lossless) {
     result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});

@@ -64,9 +64,8 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
                                                      : made.name;
     std::string name = wanted;
     const auto taken = [&](const NamedSchedule& other) { return other.name == name; };
-    for (int copy = 2; std::any_of(all.begin(), all.end(), taken); ++copy) {
+    for (int copy = 2; std::any_of(all.begin(), all.end(), taken); ++copy)
       name = fmt::format("{} ({})", wanted, copy);
-    }
     all.push_back({std::move(name), chosen.name(), gamma, c, std::move(made)});
   }
   return all;
@@ -227,9 +226,8 @@ class ComparedSchedules {
       const AcceptanceBits first = acceptances(0);
       const std::uint64_t tokens = std::min<std::uint64_t>(section_.trace_tokens, simulation_.length);
       own.traces.emplace();
-      for (const NamedSchedule& each : named_) {
+      for (const NamedSchedule& each : named_)
         own.traces->push_back(trace_of(each, first, tokens, simulation_.seed));
-      }
     }
     result.own = std::move(own);
   }

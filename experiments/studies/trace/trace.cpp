@@ -51,9 +51,8 @@ struct TraceResult {
 
 std::vector<std::string> texts(const Setup& setup, const std::vector<Token>& tokens) {
   std::vector<std::string> all;
-  for (const Token token : tokens) {
+  for (const Token token : tokens)
     all.push_back(setup.vocabulary ? setup.vocabulary->text(token) : fmt::format("{}", token));
-  }
   return all;
 }
 
@@ -157,9 +156,8 @@ Work prepare_trace(const CellSpec& cell, JobList& jobs) {
 
 std::vector<Table> trace_tables(const Result& result, const Timings&, const std::string& id) {
   std::vector<Table> tables;
-  for (const auto& [index, cell, own] : finished_cells<TraceResult>(result)) {
+  for (const auto& [index, cell, own] : finished_cells<TraceResult>(result))
     tables.push_back(runs_table(own, fmt::format("{}-runs-{}", id, tables.size() + 1)));
-  }
   return tables;
 }
 
@@ -195,9 +193,8 @@ std::vector<Passage> trace_passages(const Result& result, const std::string& id)
   std::size_t number = 0;
   for (const auto& [index, cell, own] : finished_cells<TraceResult>(result)) {
     ++number;
-    for (const TracedGamma& traced : own.gammas) {
+    for (const TracedGamma& traced : own.gammas)
       passages.push_back(passage(traced, fmt::format("{}-text-{}-{}", id, number, passages.size() + 1)));
-    }
   }
   return passages;
 }

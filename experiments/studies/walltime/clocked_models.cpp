@@ -49,9 +49,8 @@ TextAcceptance acceptance_of(const Recording& recording, std::size_t most, doubl
         {expected, std::max(expected * ended.low / ended.estimate, 1.0),
          std::min(expected * ended.high / ended.estimate, static_cast<double>(gamma) + 1)});
   }
-  for (std::size_t gamma = 1; gamma <= most; ++gamma) {
+  for (std::size_t gamma = 1; gamma <= most; ++gamma)
     text.whole.push_back(accepted_by_position(recording, gamma).back().all);
-  }
   return text;
 }
 

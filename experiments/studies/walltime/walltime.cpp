@@ -60,9 +60,8 @@ void check_batches(const Config& config, ModelFactory& factory) {
   if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
   const std::int32_t most = std::ranges::max(batches);
   if (most == 1) return;
-  for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
+  for (const ModelConfig* model : {&config.models->target, &config.models->draft})
     require_gguf_together(*model, most, factory);
-  }
 }
 
 void check_walltime(const Config& cell) {

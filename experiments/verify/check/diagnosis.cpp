@@ -27,9 +27,8 @@ using SequenceCounts = std::map<std::vector<Token>, std::uint64_t>;
 
 SequenceCounts counted(std::span<const Token> samples, std::size_t length) {
   SequenceCounts counts;
-  for (; !samples.empty(); samples = samples.subspan(length)) {
+  for (; !samples.empty(); samples = samples.subspan(length))
     ++counts[{samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(length)}];
-  }
   return counts;
 }
 
@@ -87,9 +86,8 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
 /// Returns the names, such as "typical, sigmoid and fault-accept-all".
 std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
   std::string names = fit.name;
-  for (const std::string& other : fit.also) {
+  for (const std::string& other : fit.also)
     names += fmt::format("{}{}", &other == &fit.also.back() ? " " + before_last + " " : ", ", other);
-  }
   return names;
 }
 
@@ -139,9 +137,8 @@ std::vector<LikelihoodFit> diagnose(std::span<const CandidateLaw> laws, std::int
   };
   std::stable_sort(groups.begin(), groups.end(), likelier);
   double adjusted_p = 0;
-  for (const auto* law : groups.front().laws) {
+  for (const auto* law : groups.front().laws)
     adjusted_p = std::max(adjusted_p, ExactSequenceTests(*law, vocab, length).test(samples).adjusted_p());
-  }
   groups.front().fit.adjusted_p = adjusted_p;
   std::vector<LikelihoodFit> fits;
   for (AlikeLaws& group : groups) fits.push_back(std::move(group.fit));

@@ -125,9 +125,8 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format("power     a total variation of {} or more",
                       distance_text(result.detectable_total_variation));
   const bool rare = result.detectable_between_classes < result.detectable_total_variation;
-  if (rare) {
+  if (rare)
     text += fmt::format(", or of {} between the classes", distance_text(result.detectable_between_classes));
-  }
   if (result.degrees > 0) text += fmt::format(" (Cohen's effect w = {:.4f})", result.detectable_effect);
   text += fmt::format("{}is found with probability {}", rare ? "\n          " : " ", result.power);
   if (result.samples_for_one_percent) {

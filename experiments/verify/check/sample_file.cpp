@@ -25,9 +25,8 @@ struct Samples {
 
   void add(std::int64_t token, const std::string& where) {
     now_and_then.step();
-    if (token < 0 || token >= vocab) {
+    if (token < 0 || token >= vocab)
       throw UsageError("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab);
-    }
     tokens.push_back(static_cast<Token>(token));
   }
   void require_length(std::size_t found, const std::string& where) const {
@@ -51,17 +50,15 @@ void read_json_line(const TextLine& line, Samples& samples) {
   samples.require_length(tokens->size(), line.where);
   for (std::size_t i = 0; i < samples.length; ++i) {
     const Json& token = (*tokens)[i];
-    if (!token.is_number_integer()) {
+    if (!token.is_number_integer())
       throw UsageError("{}: {} is not a token id", line.where, token.dump().substr(0, 40));
-    }
     samples.add(token.get<std::int64_t>(), line.where);
   }
 }
 
 void read_array(const NpyArray& array, const std::string& name, Samples& samples) {
-  if (array.kind == 'f' || array.shape.size() != 2 || array.shape[1] == 0) {
+  if (array.kind == 'f' || array.shape.size() != 2 || array.shape[1] == 0)
     throw std::runtime_error("it is an array of another form");
-  }
   const std::size_t columns = array.shape[1];
   samples.require_length(columns, name);
   for (std::size_t row = 0; row < array.shape[0]; ++row) {

@@ -33,9 +33,8 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 
 std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::int32_t contexts) {
   std::vector<double> distribution(static_cast<std::size_t>(contexts));
-  for (const std::int32_t x : members) {
+  for (const std::int32_t x : members)
     distribution[static_cast<std::size_t>(x)] = 1 / static_cast<double>(members.size());
-  }
   return distribution;
 }
 
@@ -131,15 +130,13 @@ RoundIntervals simulated_values(const ExactTask& task, JobList& jobs, const Conf
 #undef SPECLAB_QUANTITY_SIMULATED
   values.best_speedup = value_of(
       simulated_metrics(best.outcome.batches, config.cost, task.confidence, independence), Metric::speedup);
-  if (const auto& accepted = values.alpha_examined) {
+  if (const auto& accepted = values.alpha_examined)
     values.rejections = Interval{1 - accepted->estimate, 1 - accepted->high, 1 - accepted->low};
-  }
   const auto positions = acceptance_by_position(batches, config.gamma, task.confidence, independence);
   if (!positions.empty()) values.first_accepted = positions[0].unconditional;
   if (positions.size() > 1) values.second_accepted = positions[1].conditional;
-  for (std::size_t accepted = 0; accepted <= static_cast<std::size_t>(config.gamma); ++accepted) {
+  for (std::size_t accepted = 0; accepted <= static_cast<std::size_t>(config.gamma); ++accepted)
     values.distribution.push_back(*share_of_length(batches, accepted, task.confidence, independence));
-  }
   return values;
 }
 
@@ -329,9 +326,8 @@ ExactResult analyse_exactly(const Config& config, bool simulate) {
                   .transient_contexts = chain.contexts.size() - recurrent,
                   .closed_classes = classes.size(),
                   .dense = chain.bonus.dense};
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (std::size_t i = 0; i < shown; ++i)
     result.classes.push_back(analyse_class(task, classes[i], plain_classes, classes.size() == 1));
-  }
   return result;
 }
 

@@ -52,9 +52,8 @@ std::optional<OrderedMap<ProofNumber>> listed(const SequenceDistribution<Real>& 
   if (distribution.size() > max_sequences) return std::nullopt;
   OrderedMap<ProofNumber> out;
   for (const auto& [tokens, probability] : distribution) {
-    if (probability > Real(0)) {
+    if (probability > Real(0))
       out.emplace_back(fmt::format("{}", fmt::join(tokens, ",")), proof_number(probability));
-    }
   }
   return out;
 }
@@ -159,9 +158,8 @@ Proof prove_in(const ProofTask& task) {
 }  // namespace
 
 double as_double(const ProofNumber& number) {
-  if (const auto* fraction = std::get_if<std::string>(&number)) {
+  if (const auto* fraction = std::get_if<std::string>(&number))
     return static_cast<double>(Rational(*fraction));
-  }
   return std::get<double>(number);
 }
 

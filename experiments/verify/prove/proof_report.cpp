@@ -51,9 +51,8 @@ std::optional<Table> distributions(const Proof& proof) {
   const ProofNumber zero = proof.arithmetic == Arithmetic::rational ? ProofNumber("0") : ProofNumber(0.0);
   std::map<std::string, std::pair<ProofNumber, ProofNumber>> all;
   for (const auto& [tokens, probability] : *proof.target_distribution) all[tokens] = {zero, probability};
-  for (const auto& [tokens, probability] : *proof.distribution) {
+  for (const auto& [tokens, probability] : *proof.distribution)
     all.try_emplace(tokens, zero, zero).first->second.first = probability;
-  }
   if (all.size() > longest) return std::nullopt;
   Table table{"distributions", "The joint distribution of the tokens", {"tokens", "probability", "target's"}};
   for (const auto& [tokens, both] : all)
@@ -69,9 +68,8 @@ std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>
   for (const auto& row : *rows) {
     if (!out.empty()) out += "; ";
     for (std::size_t id = 0; id < row.size(); ++id) {
-      if (out.size() > longest) {
+      if (out.size() > longest)
         return out + fmt::format("... ({} rows of {} tokens, see --json)", rows->size(), row.size());
-      }
       const auto* fraction = std::get_if<std::string>(&row[id]);
       out += (id > 0 ? ", " : "") +
              (fraction != nullptr ? *fraction : fmt::format("{}", std::get<double>(row[id])));
@@ -146,9 +144,8 @@ Listing proof_text(const Proof& proof) {
   line("target", shown_rows(proof.target));
   line("draft", shown_rows(proof.draft));
   if (proof.sampling && !proof.sampling->empty()) line("sampling", *proof.sampling);
-  if (proof.sampling && proof.sampling->find("repetition_penalty") != std::string::npos) {
+  if (proof.sampling && proof.sampling->find("repetition_penalty") != std::string::npos)
     line("", "(the repetition penalty depends on logit_offset, a constant that rows do not determine)");
-  }
   if (proof.fault) line("planted fault", *proof.fault);
   const std::string first = proof.tokens ? fmt::format(" over the first {} tokens", length) : "";
   if (proof.forced)

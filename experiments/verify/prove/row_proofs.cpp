@@ -38,9 +38,8 @@ ProofTask row_task(const TopRows& rows, const RuleConfig& rule) {
   for (const std::int64_t id : candidates_of(rows)) places.emplace(id, places.size());
   const auto exact = [&](const TopRow& row) {
     ExactRows made(1, std::vector<Rational>(places.size(), Rational(0)));
-    for (std::size_t i = 0; i < row.ids.size(); ++i) {
+    for (std::size_t i = 0; i < row.ids.size(); ++i)
       made.front()[places.at(row.ids[i])] = Rational(std::exp(row.logp[i]));
-    }
     normalise_exactly(made);
     return made;
   };

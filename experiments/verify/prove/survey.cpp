@@ -45,9 +45,8 @@ std::vector<Rational> random_weights(Dice& dice, int vocab, bool zeros, int side
     if (side >= 0 && id % 2 != side) weight = 0;
     weights.emplace_back(weight);
   }
-  if (std::all_of(weights.begin(), weights.end(), [](const Rational& weight) { return weight == 0; })) {
+  if (std::all_of(weights.begin(), weights.end(), [](const Rational& weight) { return weight == 0; }))
     weights[static_cast<std::size_t>(side > 0 ? 1 : 0)] = 1;
-  }
   return weights;
 }
 
@@ -150,9 +149,8 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
                         .branches = found.branches,
                         .emitted = found.expected_emitted};
   // Greedy rules have no optimum here, which is that of schemes that sample the target.
-  if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting()) {
+  if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting())
     result.optimum = optimum_of(task, Arithmetic::rational);
-  }
   return result;
 }
 
