@@ -18,7 +18,6 @@ double key_and_value(const Transformer& model) {
   return 2.0 * attention_input(model) * model.kv_heads * model.head_size;
 }
 
-/// Returns the queries and outputs of one attention.
 double query_and_output(const Transformer& model) {
   return (attention_input(model) + model.hidden) * heads_by_size(model);
 }
@@ -202,7 +201,6 @@ RunTime time_of(const Machine& machine, const RunWork& done) {
           .arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency)};
 }
 
-/// Returns all stored parameters.
 Weights stored_weights(const Transformer& model) {
   Weights all = layer_weights(model, model.experts);
   all.rest += fusing_matrix(model);

@@ -10,7 +10,6 @@ namespace speclab {
 
 namespace {
 
-/// Enumerates the texts of a round from one context.
 class RoundTexts {
  public:
   RoundTexts(const TextChain& chain, std::span<const double> target, std::span<const double> draft,

@@ -21,7 +21,6 @@ std::uint64_t hash_tokens(std::span<const Token> tokens) {
   return hash;
 }
 
-/// One sequence, and its number in each sample.
 struct SeenSequence {
   std::span<const Token> tokens;
   std::uint64_t first = 0;

@@ -46,7 +46,6 @@ fs::path config_file(const fs::path& root, std::string name) {
   throw UsageError("no config is called \"{}\"{}", name, suggestion(name, names));
 }
 
-/// Returns the folder of the configs that come with the program.
 fs::path configs_folder() {
   fs::path root = program_file("configs");
   if (fs::is_directory(root)) return root;

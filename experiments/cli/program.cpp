@@ -126,7 +126,6 @@ std::string option_line(std::string row, const std::string& sentence, std::size_
   return out + row + "\n";
 }
 
-/// Returns the options under the titles of their sections.
 std::string option_lines(const Verb& verb) {
   constexpr std::size_t max_column = 36;
   const auto& options = verb.options.options();

@@ -86,7 +86,6 @@ std::string dotted(const std::string& path) {
 /// Text in Markdown: "<unk>" is no HTML.
 std::string escaped(const std::string& text) { return boost::algorithm::replace_all_copy(text, "<", "&lt;"); }
 
-/// Returns a link to the section with a heading.
 std::string link_to(const std::string& text, const std::string& heading) {
   std::string anchor = boost::algorithm::to_lower_copy(heading);
   std::replace(anchor.begin(), anchor.end(), ' ', '-');

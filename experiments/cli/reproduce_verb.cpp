@@ -42,7 +42,6 @@ struct Paper {
   std::vector<std::string> sections;  ///< names of the configs in the order of the paper
 };
 
-/// Returns the names of all papers, sorted.
 std::vector<std::string> paper_names() {
   std::vector<std::string> names;
   std::error_code error;

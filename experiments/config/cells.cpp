@@ -102,7 +102,6 @@ std::string label_of(const GridValues& set) {
   return label;
 }
 
-/// Replaces the value of a path that is already set.
 void set_value(GridValues& values, const std::string& path, std::shared_ptr<const Json> value) {
   for (auto& [known, held] : values) {
     if (known != path) continue;

@@ -17,7 +17,6 @@ namespace speclab {
 
 namespace {
 
-/// Reads the name of an experiment.
 class ExperimentType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
@@ -65,7 +64,6 @@ class PromptType final : public Type {
   }
 };
 
-/// Reads a Config that is shared.
 class SharedConfigType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
@@ -268,7 +266,6 @@ void check_names(const Config& config) {
   }
 }
 
-/// Returns every section with its defaults, by key.
 const std::map<std::string, AnyStruct>& default_sections() {
   static const std::map<std::string, AnyStruct> all = [] {
     std::map<std::string, AnyStruct> sections;

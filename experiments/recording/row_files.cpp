@@ -86,7 +86,6 @@ class SeenLogits {
   std::atomic<bool> seen_;
 };
 
-/// Converts the row to probabilities.
 void to_probabilities(const void* row, const RowSet& set, double* out) {
   read_row(row, set.number, set.vocab, out);
   const double most = *std::max_element(out, out + set.vocab);

@@ -44,7 +44,6 @@ Typed<JournalHead> head_type() {
                                                 {"started", &JournalHead::started}});
 }
 
-/// Returns a text of JSON as a line of the journal.
 std::string line_of(const std::string& json) {
   return fmt::format("{:.{}} {}\n", sha256(json), check_digits, json);
 }
@@ -98,7 +97,6 @@ bool add_line(const std::string& line, JournalContent& content) {
   }
 }
 
-/// Returns a sentence on the difference between two lists of input files.
 std::string changed_input(const std::vector<InputFile>& earlier, const std::vector<InputFile>& now) {
   for (const InputFile& input : now) {
     const auto then = std::find_if(earlier.begin(), earlier.end(),

@@ -37,7 +37,6 @@ std::string kind_text(const Json& value) {
   return text.size() <= longest ? text : text.substr(0, longest) + "...";
 }
 
-/// Key for the label of a case.
 constexpr const char* label_key = "label";
 
 /// Returns the value that a cell sets at a path, for readers; empty if it sets none.
@@ -201,7 +200,6 @@ std::string values_text(const CellResult& cell, const std::vector<std::string>& 
   return text;
 }
 
-/// Returns a caption that says what is drawn.
 std::string caption_of(const Figure& figure) {
   const auto has = [&](SeriesStyle style) {
     return std::ranges::any_of(figure.series, [&](const Series& series) { return series.style == style; });

@@ -22,7 +22,6 @@ namespace {
 
 constexpr int usual_repetitions = 200;
 constexpr int quick_repetitions = 20;
-/// Rows of a table that are printed on a terminal, at most.
 constexpr std::size_t printed_rows = 60;
 
 std::string method_names() { return fmt::format("{}", fmt::join(entry_names(bench_methods()), ", ")); }

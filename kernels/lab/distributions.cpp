@@ -57,7 +57,6 @@ MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*sid
   return {std::move(rows), ExactTable<double>(std::move(probabilities))};
 }
 
-/// The results of all requests.
 struct Sample {
   std::vector<std::int32_t> accepted;  ///< -1: a result without a token
   /// gamma + 1 tokens per request: the emitted ones, then tokens sampled from the target alone.

@@ -46,7 +46,6 @@ double bytes_of(const BenchTask& task, const BenchTimes& times, const BenchMetho
   return 0;
 }
 
-/// One run of the suite.
 class KernelSuite {
  public:
   explicit KernelSuite(const KernelSuiteOptions& options)

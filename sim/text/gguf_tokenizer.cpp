@@ -64,7 +64,6 @@ double metadata_number(const llama_model* model, const std::string& key, double 
   return parsed<double>(metadata(model, key)).value_or(otherwise);
 }
 
-/// Returns a piece in printable form.
 std::string printed(std::string_view piece) {
   std::string out;
   while (!piece.empty()) {

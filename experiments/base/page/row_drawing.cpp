@@ -26,7 +26,6 @@ double label_column(const std::vector<std::string>& labels) {
   return std::min(widest, max_label_width) + 10;
 }
 
-/// Draws the label of a row, centred at its middle.
 std::string row_label(const std::string& label, double right, double middle) {
   const std::vector<std::string> lines = wrapped(label, max_label_width, 3);
   double y = middle + 5 - line_height * static_cast<double>(lines.size() - (lines.empty() ? 0 : 1)) / 2;

@@ -127,7 +127,6 @@ std::vector<ColumnLayout> layout(const Table& table, std::size_t width) {
   return columns;
 }
 
-/// Returns the lines of a text, broken between words at this width.
 std::vector<std::string> broken(const std::string& text, std::size_t width) {
   if (text_width(text) <= width) return {text};
   std::vector<std::string> lines(1);
@@ -176,7 +175,6 @@ std::string horizontal_rule(std::size_t width) {
   return line;
 }
 
-/// Returns a line that names the columns left out of the table.
 std::string left_out_line(const Table& table, const std::vector<ColumnLayout>& kept) {
   std::string names;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

@@ -34,7 +34,6 @@ std::string known_columns_of(const std::vector<ColumnNames>& columns) {
       known);
 }
 
-/// Returns the position of each column in a header.
 std::vector<std::size_t> places_in(const std::vector<std::string>& header,
                                    const std::vector<ColumnNames>& columns, const std::string& where) {
   std::vector<std::size_t> places(columns.size(), header.size());

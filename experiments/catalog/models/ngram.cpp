@@ -8,7 +8,6 @@ namespace speclab {
 
 namespace {
 
-/// The part of the corpus on which a model is trained.
 enum class CorpusPart { all, first_half, second_half };
 
 struct TrainingText {
@@ -56,7 +55,6 @@ ModelKind trained_kind(ModelKind kind) {
   return kind;
 }
 
-/// Describes the keys "part" and "corpus".
 template <class P>
 std::vector<Field> training_fields() {
   return {field<P>("part", &P::part,

@@ -87,7 +87,6 @@ class OrderType final : public Type {
   }
 };
 
-/// Returns the token id that a key of an object is.
 Token token_of(const std::string& key, const std::string& path) {
   const auto token = parsed<Token>(key);
   if (!token || *token < 0 || std::to_string(*token) != key)

@@ -174,7 +174,6 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
   return columns;
 }
 
-/// Returns the drafters that the header's columns name.
 std::vector<std::string> drafters_of_csv(const RecordingSource& source) {
   Fields fields;
   fields.split(source.first_line());

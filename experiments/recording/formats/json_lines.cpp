@@ -54,7 +54,6 @@ void refuse_unknown_keys(const Json& line, const std::string& where) {
   }
 }
 
-/// Returns the number of depths in the first line.
 std::size_t depths_of(const Json& first) {
   std::size_t depths = 1;
   while (first.contains(fmt::format("logq_depth{}", depths + 1))) ++depths;

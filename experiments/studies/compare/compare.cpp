@@ -68,21 +68,18 @@ void check_known(const Names& names, const std::vector<T>& list, const std::stri
   }
 }
 
-/// Returns the index of the list's entry to which a cell belongs.
 template <class T>
 std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
   const auto set = std::ranges::find_if(cell.set, [&](const auto& one) { return one.first == what; });
   return index_of(list, set->second->template get<std::string>());
 }
 
-/// Returns a number of each batch.
 std::vector<double> each(const Outcome& outcome, const std::function<double(const Tally&)>& number) {
   std::vector<double> all;
   for (const Tally& batch : outcome.batches) all.push_back(number(batch));
   return all;
 }
 
-/// Tokens and time of each batch.
 struct Speeds {
   std::vector<double> tokens;
   std::vector<double> time;

@@ -48,7 +48,6 @@ std::vector<std::string> distinct(const Result& result, const char* what) {
   return all;
 }
 
-/// Returns the policies of all cells, each once.
 std::vector<std::string> policy_names(const Result& result) {
   std::vector<std::string> names;
   for (const ComparedCell& one : compared_cells(result)) {
@@ -322,7 +321,6 @@ std::string fastest_text(const std::vector<Contender>& all) {
   return best.plain ? text + ", before " + with_speedup(all[1]) : text;
 }
 
-/// Names the fastest way to decode each task.
 std::string compare_headline(const Result& result, const Timings&) {
   std::vector<std::string> fastest;
   for (const std::string& task : distinct(result, "task")) {

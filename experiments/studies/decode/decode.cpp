@@ -38,7 +38,6 @@ bool same(const RuleConfig& a, const RuleConfig& b) {
   return first == second;
 }
 
-/// Fills in the result of simulated decoding.
 void describe(const CellSpec& cell, const Job& job, const std::optional<double>& exact_alpha,
               CellResult& result, double confidence) {
   const Config& config = cell.config;

@@ -222,7 +222,6 @@ std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
   return figures;
 }
 
-/// Names the fastest schedule, and says whether the formulas hold.
 std::string schedules_headline(const Result& result, const Timings&) {
   const ScheduleRow* best = nullptr;
   std::string where;

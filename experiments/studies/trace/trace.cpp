@@ -33,7 +33,6 @@ struct TracedRound {
   std::string next;
 };
 
-/// The rounds with one gamma.
 struct TracedGamma {
   std::int32_t gamma = 0;
   std::vector<std::string> prompt = {};

@@ -26,7 +26,6 @@ SPECLAB_RESULT(WalltimeTimings, "walltime timings", clocked);
 
 namespace {
 
-/// The acceptance statistics of a text.
 struct TextAcceptance {
   double alpha = 0;
   std::vector<Interval> expected_tokens;  ///< per target step, for gamma = 1, 2, ...
