@@ -134,8 +134,7 @@ std::vector<std::string> misfit_sentences(const TextFit& fit) {
   std::vector<std::string> sentences;
   if (fit.too_large == FitVerdict::does_not_fit) {
     sentences.push_back(fmt::format(
-        "The mean of q/p is {:.4g}, more than 1 (p < {:.1g}): the text was not drawn from the recorded "
-        "target. It was sampled at a higher temperature, or comes from another model or a person.",
+        "The mean of q/p is {:.4g}, more than 1 (p < {:.1g}): the text was not drawn from the recorded target. It was sampled at a higher temperature, or comes from another model or a person.",
         fit.ratio_mean, std::max(fit.too_large_p, 1e-300)));
   }
   if (fit.too_small == FitVerdict::does_not_fit) {

@@ -97,8 +97,7 @@ Verb config_verb() {
       .sentence = "list or print the configs that come with the program",
       .line = "speclab config list [WORD] | show NAME",
       .about =
-          "Lists or prints the configs that come with the program. Verbs that take a config find them by their paths "
-          "(configs/first.json) from any folder.",
+          "Lists or prints the configs that come with the program. Verbs that take a config find them by their paths (configs/first.json) from any folder.",
       .examples =
           "  speclab config list paper\n  speclab config show first\n"
           "  speclab config show paper/figure3 > mine.json\n",

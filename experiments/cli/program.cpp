@@ -191,11 +191,10 @@ int run_program(const Words& words) {
   } catch (const std::bad_alloc&) {
     constexpr double gigabyte = 1e9;
     const std::optional<double> left = available_memory();
-    message = fmt::format(
-        "out of memory after {:.3g} GB{}: use fewer cells, trials, samples, tokens or "
-        "threads",
-        static_cast<double>(peak_memory()) / gigabyte,
-        left ? fmt::format(", with {:.3g} GB left", *left / gigabyte) : "");
+    message =
+        fmt::format("out of memory after {:.3g} GB{}: use fewer cells, trials, samples, tokens or threads",
+                    static_cast<double>(peak_memory()) / gigabyte,
+                    left ? fmt::format(", with {:.3g} GB left", *left / gigabyte) : "");
   } catch (const std::exception& error) {
     message = error.what();
   }

@@ -79,16 +79,14 @@ std::vector<fs::path> configs_of(const Paper& paper, const Values& values) {
     const std::string name = file.path().stem().string();
     if (!is_markup_id(name)) {
       throw UsageError(
-          "--configs {}: \"{}\" cannot be the name of a section; names of configs are a letter, then letters, "
-          "digits, '-' and '_'",
+          "--configs {}: \"{}\" cannot be the name of a section; names of configs are a letter, then letters, digits, '-' and '_'",
           folder.string(), name);
     }
     all.push_back(file.path());
   }
   if (error || all.empty()) {
     throw UsageError(
-        "--configs {}: no configs there; run from the project's folder, or name the folder "
-        "that holds table1.json",
+        "--configs {}: no configs there; run from the project's folder, or name the folder that holds table1.json",
         folder.string());
   }
   const auto rank = [&](const fs::path& file) {

@@ -20,8 +20,7 @@ void check_names(const std::string& file, const std::vector<std::string>& names)
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw UsageError(
-        "{}: unknown array \"{}\"{}; rows are target, draft, tokens and sequence, or logits, tokens and "
-        "sequence: save them without others",
+        "{}: unknown array \"{}\"{}; rows are target, draft, tokens and sequence, or logits, tokens and sequence: save them without others",
         file, printable(name, shown), suggestion(name, known));
   }
   if (has("logits") && (has("target") || has("draft")))
@@ -45,8 +44,7 @@ NpyArray needed(const std::string& file, const char* name, std::size_t dimension
                 std::optional<NpyArray> array) {
   if (!array) {
     throw UsageError(
-        "{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and "
-        "optionally sequence [T]",
+        "{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and optionally sequence [T]",
         file, name);
   }
   const bool integers = dimensions == 1;

@@ -28,8 +28,7 @@ void RecordingBuilder::add(const TokenRecord& record, const std::function<std::s
     next_position_ = record.position;
   } else if (record.position != next_position_) {
     throw UsageError(
-        "{}: position {} after {} in sequence {}; a token is missing or out of order, and rounds "
-        "need every token",
+        "{}: position {} after {} in sequence {}; a token is missing or out of order, and rounds need every token",
         where(), record.position, next_position_ - 1, sequences.back().name);
   }
   if (sequences.back().task != record.task)

@@ -20,9 +20,7 @@ double checked_log(double value, const std::string& where, const std::string& wh
   }
   if (value <= missing && std::isfinite(value)) {
     throw UsageError(
-        "{}: {} is {}, which servers write where they have none; ask for the log-probability of "
-        "every token, or "
-        "write -inf where it is 0",
+        "{}: {} is {}, which servers write where they have none; ask for the log-probability of every token, or write -inf where it is 0",
         where, what, value);
   }
   return value > 0 ? 0 : value;
@@ -31,9 +29,7 @@ double checked_log(double value, const std::string& where, const std::string& wh
 double target_log(double value, const std::string& where, std::size_t token) {
   if (std::isfinite(value)) return value;
   throw UsageError(
-      "{}: token {} has probability 0 under the target (logp -inf), so the target did not "
-      "generate it; record the "
-      "log-probabilities that the text was sampled with",
+      "{}: token {} has probability 0 under the target (logp -inf), so the target did not generate it; record the log-probabilities that the text was sampled with",
       where, token);
 }
 

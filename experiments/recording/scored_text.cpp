@@ -30,8 +30,7 @@ void add_token(ScoredSequence& sequence, ScoredToken token, const std::string& w
 Recording join(const ScoredText& target, const ScoredText& draft) {
   if (target.sequences.size() != draft.sequences.size()) {
     throw UsageError(
-        "the target's file has {} sequences, the draft's {}; the draft must score the target's "
-        "texts, in order",
+        "the target's file has {} sequences, the draft's {}; the draft must score the target's texts, in order",
         target.sequences.size(), draft.sequences.size());
   }
   Recording recording;
@@ -51,9 +50,7 @@ Recording join(const ScoredText& target, const ScoredText& draft) {
       const ScoredToken& q = theirs.tokens[before + i];
       if (!same(p, q)) {
         throw UsageError(
-            "{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ. Two "
-            "columns need the "
-            "same tokens: score the target's ids with a draft of its vocabulary",
+            "{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ. Two columns need the same tokens: score the target's ids with a draft of its vocabulary",
             theirs.where, i, token_text(q), ours.where, token_text(p));
       }
       recording.target.push_back(target_log(p.log_probability, ours.where, i));

@@ -26,8 +26,7 @@ void write_arpa_file(const BuiltModel& built, const std::filesystem::path& file)
   const NgramModel* const ngram = built.model.ngram();
   if (ngram == nullptr || !built.vocabulary) {
     throw UsageError(
-        "{}: an ARPA file holds an n-gram model, and this model is another; speclab.models in Python gives "
-        "its rows",
+        "{}: an ARPA file holds an n-gram model, and this model is another; speclab.models in Python gives its rows",
         file.string());
   }
   std::ostringstream text;

@@ -63,8 +63,7 @@ std::string what_fits(const ModelConfig& target) {
   const GgufParameters* own = gguf_parameters(target);
   if (own == nullptr) return "";
   return fmt::format(
-      "; a GGUF file with the same tokenizer fits, one with another by \"tokens_of\": \"{0}\", and n-grams "
-      "of a corpus with \"tokenization\": \"gguf\", \"tokenizer\": \"{0}\"",
+      "; a GGUF file with the same tokenizer fits, one with another by \"tokens_of\": \"{0}\", and n-grams of a corpus with \"tokenization\": \"gguf\", \"tokenizer\": \"{0}\"",
       own->file);
 }
 

@@ -87,8 +87,7 @@ void check_until(const Config& cell, JobKind kind) {
     return;
   throw ConfigError(
       "/simulation/until/metric",
-      "\"alpha_overlap\" is unknown for \"{}\", which has no acceptance rate in a context; take "
-      "\"alpha_examined\"",
+      "\"alpha_overlap\" is unknown for \"{}\", which has no acceptance rate in a context; take \"alpha_examined\"",
       rule.name());
 }
 

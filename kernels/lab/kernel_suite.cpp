@@ -130,8 +130,7 @@ class KernelSuite {
             leave_out(
                 point, times.name.c_str(),
                 fmt::format(
-                    "{} of {} requests have another result in the timed graph than in the launch before it: "
-                    "its times are left out",
+                    "{} of {} requests have another result in the timed graph than in the launch before it: its times are left out",
                     times.replayed_otherwise, point.requests));
           }
           const BenchMethod* const method = find_named(task.methods, times.name);

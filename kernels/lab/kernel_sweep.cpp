@@ -102,8 +102,7 @@ std::vector<BenchShape> parse_sizes(const std::string& text) {
     }
     if (!numbers[0] || !numbers[1] || !numbers[2]) {
       throw UsageError(
-          "--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} "
-          "requests, gamma 0 to {} and a vocabulary of 1 to {}; ';' separates several sizes",
+          "--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} requests, gamma 0 to {} and a vocabulary of 1 to {}; ';' separates several sizes",
           part, max_requests, max_drafted, max_vocab);
     }
     sizes.push_back({*numbers[0], *numbers[1], *numbers[2], Dtype::bf16});

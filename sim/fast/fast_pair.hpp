@@ -37,8 +37,7 @@ std::optional<std::string> fast_unsupported_reason(const AnyRule& rule);
 /// The reason for a pair in which a model has neither stored rows nor n-grams, or in which the models are of
 /// different kinds.
 inline constexpr std::string_view other_pair_reason =
-    "it needs two models of stored rows, or two n-gram models, either at a temperature of 0.1 or more, or both with "
-    "top-k or top-p";
+    "it needs two models of stored rows, or two n-gram models, either at a temperature of 0.1 or more, or both with top-k or top-p";
 
 /// Returns the reason against tables of this many bytes; empty if they fit.
 std::optional<std::string> memory_reason(double bytes);

@@ -263,10 +263,9 @@ struct NgramTable::Builder {
     place(at, block, shorter, 0, {unlisted, unlisted}, rest);
     for (const Side side : {target_side, draft_side}) {
       if (totals[at][side] * context.scale[side] > max_draws) {
-        throw ModelError(
-            fmt::format("an n-gram model lists n-grams so far below their back-off probability that "
-                        "rejection sampling would keep fewer than one draw in {}",
-                        max_draws));
+        throw ModelError(fmt::format(
+            "an n-gram model lists n-grams so far below their back-off probability that rejection sampling would keep fewer than one draw in {}",
+            max_draws));
       }
     }
     set_slots(at, block);

@@ -203,8 +203,7 @@ class Reader {
     std::string context;
     for (const Token token : worst.context) context += (context.empty() ? "" : " ") + vocabulary.text(token);
     throw ModelError(fmt::format(
-        "probabilities {} sum to {:.6g}; expected 1 to within {}: the file is damaged, not a "
-        "back-off model, or needs a larger row_error",
+        "probabilities {} sum to {:.6g}; expected 1 to within {}: the file is damaged, not a back-off model, or needs a larger row_error",
         context.empty() ? "of the unigrams" : fmt::format("after \"{}\"", context), worst.sum, row_error));
   }
 

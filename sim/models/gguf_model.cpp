@@ -121,8 +121,7 @@ class GgufModel::Engine final : public RunsTogether {
   std::vector<Token> seen_by_model(std::span<const Token> context) const {
     if (context.size() > static_cast<std::size_t>(max_context_)) {
       throw ModelError(fmt::format(
-          "{}: a text has {} tokens, including its prompt, but the model's context is {}. Decode "
-          "fewer tokens, or give a larger \"context\" (the model was trained for {})",
+          "{}: a text has {} tokens, including its prompt, but the model's context is {}. Decode fewer tokens, or give a larger \"context\" (the model was trained for {})",
           tokenizer_->file().string(), context.size(), max_context_, tokenizer_->facts().trained_context));
     }
     std::vector<Token> tokens;
@@ -131,10 +130,9 @@ class GgufModel::Engine final : public RunsTogether {
     if (start) tokens.push_back(*start);
     tokens.insert(tokens.end(), context.begin(), context.end());
     if (tokens.empty()) {
-      throw ModelError(
-          fmt::format("{}: defines no token for the beginning of a text, so it cannot start "
-                      "without a prompt; give one",
-                      tokenizer_->file().string()));
+      throw ModelError(fmt::format(
+          "{}: defines no token for the beginning of a text, so it cannot start without a prompt; give one",
+          tokenizer_->file().string()));
     }
     return tokens;
   }
@@ -201,10 +199,9 @@ Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch
   });
   // If one logit is NaN, the whole row is.
   if (std::isnan(scratch.front())) {
-    throw ModelError(
-        fmt::format("{}: its row after {} tokens holds NaN; the file is damaged, or the model's weights "
-                    "overflow its arithmetic",
-                    engine_->tokenizer().file().string(), context.size()));
+    throw ModelError(fmt::format(
+        "{}: its row after {} tokens holds NaN; the file is damaged, or the model's weights overflow its arithmetic",
+        engine_->tokenizer().file().string(), context.size()));
   }
   return {scratch.data(), static_cast<std::int32_t>(scratch.size())};
 }

@@ -19,8 +19,7 @@ std::int32_t table_order(std::size_t rows, std::size_t vocab) {
     if (vocab == 1) break;
   }
   throw ModelError(fmt::format(
-      "{} rows of {} probabilities; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher "
-      "power of {}",
+      "{} rows of {} probabilities; allowed are 1 row (i.i.d.), {} rows (one per last token), or a higher power of {}",
       rows, vocab, vocab, vocab));
 }
 
@@ -93,10 +92,9 @@ TableModel mixed_to_alpha(const TableModel& base, const TableModel& other, doubl
     return alpha >= 1 ? 0.0 : std::min(1.0, (1 - alpha) / distance);
   });
   if (alpha < lowest) {
-    throw ModelError(
-        fmt::format("alpha = {} cannot be reached by mixing with this model: its own overlap with the "
-                    "target is {:.6g}; choose alpha >= {:.6g} or a more distant \"other\"",
-                    alpha, lowest, lowest));
+    throw ModelError(fmt::format(
+        "alpha = {} cannot be reached by mixing with this model: its own overlap with the target is {:.6g}; choose alpha >= {:.6g} or a more distant \"other\"",
+        alpha, lowest, lowest));
   }
   return result;
 }

@@ -193,8 +193,7 @@ std::vector<Token> GgufTokenizer::chat(std::string_view text) const {
   }
   if (length < 0) {
     throw ModelError(
-        fmt::format("{}: libllama does not know its chat template; write the prompt as the model "
-                    "wants it",
+        fmt::format("{}: libllama does not know its chat template; write the prompt as the model wants it",
                     file_.string()));
   }
   whole.resize(static_cast<std::size_t>(length));

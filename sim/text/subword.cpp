@@ -55,10 +55,9 @@ void refuse_long_words(std::string_view text) {
       begin = at + 1;
       characters = 0;
     } else if ((static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80 && ++characters > longest) {
-      throw ModelError(
-          fmt::format("from byte {} on, no space occurs within {} characters, the most that "
-                      "SentencePiece accepts; use tokenization \"words\" or \"bytes\"",
-                      begin + 1, longest));
+      throw ModelError(fmt::format(
+          "from byte {} on, no space occurs within {} characters, the most that SentencePiece accepts; use tokenization \"words\" or \"bytes\"",
+          begin + 1, longest));
     }
   }
 }
@@ -119,8 +118,7 @@ std::string Subword::join(std::span<const Token> tokens) const {
 namespace {
 [[noreturn]] void missing() {
   throw ModelError(
-      "units \"pieces\" need SentencePiece: install libsentencepiece-dev and build with "
-      "-DSPECLAB_SENTENCEPIECE=ON, or use \"words\" or \"bytes\"");
+      "units \"pieces\" need SentencePiece: install libsentencepiece-dev and build with -DSPECLAB_SENTENCEPIECE=ON, or use \"words\" or \"bytes\"");
 }
 }  // namespace
 

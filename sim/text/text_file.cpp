@@ -48,15 +48,13 @@ std::string load_text(const std::filesystem::path& file, Encoding encoding) {
   if (encoding == Encoding::any) return text;
   if (text.starts_with("\xef\xbb\xbf")) {
     throw ModelError(fmt::format(
-        "{}: begins with a byte order mark, the bytes EF BB BF, which would be part of its first word; leave "
-        "them out (tail -c +4)",
+        "{}: begins with a byte order mark, the bytes EF BB BF, which would be part of its first word; leave them out (tail -c +4)",
         file.string()));
   }
   if (const auto byte = first_not_utf8(text)) {
     const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*byte), '\n') + 1;
     throw ModelError(fmt::format(
-        "{}: byte {} (0x{:02x}, in line {}) is not UTF-8; convert the file (iconv -f latin1 -t utf-8, if "
-        "it is Latin-1), or read it as bytes (\"tokenization\": \"bytes\")",
+        "{}: byte {} (0x{:02x}, in line {}) is not UTF-8; convert the file (iconv -f latin1 -t utf-8, if it is Latin-1), or read it as bytes (\"tokenization\": \"bytes\")",
         file.string(), *byte + 1, static_cast<unsigned char>(text[*byte]), line));
   }
   return text;

@@ -31,8 +31,7 @@ void add_run_options(Verb& verb, const char* example) {
   verb.add("force", "overwrite the results of another config, or of an interrupted run");
   verb.add<std::string>(
       "resume auto|require", "auto",
-      "auto: continue an interrupted run if config, program and input files are unchanged, else start again; "
-      "require: refuse to start again");
+      "auto: continue an interrupted run if config, program and input files are unchanged, else start again; require: refuse to start again");
   add_csv_option(verb);
 }
 

@@ -29,8 +29,7 @@ std::string known_columns_of(const std::vector<ColumnNames>& columns) {
   for (const ColumnNames& names : columns)
     known += fmt::format("{}{}", known.empty() ? "" : ", ", fmt::join(names, " or "));
   return fmt::format(
-      "expected the columns {}, in any order below a header with these names, or in this order "
-      "without a header",
+      "expected the columns {}, in any order below a header with these names, or in this order without a header",
       known);
 }
 

@@ -200,10 +200,9 @@ NpyArray NpzArchive::unpacked(const Entry& entry) const {
   const auto size = static_cast<double>(entry.size);
   if (size > least) {
     constexpr double giga = 1e9;
-    throw std::runtime_error(
-        fmt::format("it unpacks to {:.3g} GB, more than the limit of {:.3g} GB; save it without compression "
-                    "(numpy.savez)",
-                    size / giga, least / giga));
+    throw std::runtime_error(fmt::format(
+        "it unpacks to {:.3g} GB, more than the limit of {:.3g} GB; save it without compression (numpy.savez)",
+        size / giga, least / giga));
   }
   zip_error_t error;
   zip_error_init(&error);

@@ -30,8 +30,7 @@ std::vector<fs::path> text_files(const fs::path& folder) {
     if (!of_file) gib += static_cast<double>(size) / 0x1p30;
     if (files.size() <= max_files && gib <= max_gib) continue;
     throw ModelError(fmt::format(
-        "{}: the folder and its subfolders hold more than {} files or {} GiB ({} files and {:.3g} GiB were found "
-        "so far); give a folder that holds only the texts",
+        "{}: the folder and its subfolders hold more than {} files or {} GiB ({} files and {:.3g} GiB were found so far); give a folder that holds only the texts",
         folder.string(), max_files, max_gib, files.size(), gib));
   }
   // After an error the list is incomplete, so that it is not used.

@@ -188,8 +188,7 @@ DrafterKind hierarchical_drafter() {
         if (middle.remembered.remembers()) {
           throw ConfigError(
               sampling_path(own.middle),
-              "penalties, \"min_tokens\" and \"grammar\" do not go with a middle model; give it "
-              "\"sampling\": {}, or draft by \"model\" or \"grammar\"");
+              "penalties, \"min_tokens\" and \"grammar\" do not go with a middle model; give it \"sampling\": {}, or draft by \"model\" or \"grammar\"");
         }
         DrafterRequest below = request;
         ++below.level;

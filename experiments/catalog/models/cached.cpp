@@ -9,8 +9,7 @@ ModelKind cached_model() {
   };
   ModelKind made = kind_entry<ModelKind, P>(
       "cached",
-      "Another model with a cache and a pointer: (1-u)*base + u*pointer, where u grows with the length m of "
-      "the longest earlier match of the context's end.",
+      "Another model with a cache and a pointer: (1-u)*base + u*pointer, where u grows with the length m of the longest earlier match of the context's end.",
       {required(field("base", &P::base, kind_of(model_family()), "The model.")),
        field<P>("weight", &P::weight, number(0, 0.999), "Largest u: u = weight * m / (m + half_match)."),
        with_unit(field<P>("half_match", &P::half_match, number(0, 64),

@@ -153,8 +153,7 @@ void check_corpus(const CorpusConfig* corpus, const std::string& path) {
   if (corpus == nullptr) {
     throw ConfigError(
         path,
-        "missing; n-gram models are trained on a text, from which \"simulation.prompt_tokens\" takes prompts: "
-        "{\"file\": ..., \"tokenization\": \"words\"}");
+        "missing; n-gram models are trained on a text, from which \"simulation.prompt_tokens\" takes prompts: {\"file\": ..., \"tokenization\": \"words\"}");
   }
   check_corpus_options(*corpus, path);
   check_readable(corpus->file, path + "/file");

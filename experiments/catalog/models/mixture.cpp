@@ -139,8 +139,7 @@ ModelKind mixture_model() {
   const Typed<MixtureBase> base{std::make_shared<const MixtureBaseType>(model.type)};
   ModelKind made = kind_entry<ModelKind, MixtureParameters>(
       "mixture",
-      "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with the base "
-      "exactly, in every context of stored rows.",
+      "(1-epsilon)*base + epsilon*other; \"alpha\" instead of \"epsilon\" sets the overlap with the base exactly, in every context of stored rows.",
       {field("base", &MixtureParameters::base, base, "The model to mix with: \"target\", or a model."),
        required(field("other", &MixtureParameters::other, model, "The model mixed in.")),
        field("epsilon", &MixtureParameters::epsilon, number(0, 1), "Weight of \"other\"."),

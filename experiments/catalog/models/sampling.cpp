@@ -131,9 +131,9 @@ class GrammarType final : public Type {
       const std::string here = fmt::format("{}/{}", path, i);
       if (!json[i].is_object()) reject(here, json[i], "a state, such as {\"5\": 1, \"*\": 0}");
       if (json[i].empty()) {
-        throw ConfigError(here,
-                          "this state allows no token, so that nothing can follow; give it a token, and the "
-                          "number of the state after it, such as {\"5\": 0}");
+        throw ConfigError(
+            here,
+            "this state allows no token, so that nothing can follow; give it a token, and the number of the state after it, such as {\"5\": 0}");
       }
       for (const auto& [key, next] : json[i].items()) {
         const std::string at = here + "/" + key;
@@ -157,8 +157,7 @@ class GrammarType final : public Type {
     }
   }
   std::string words() const override {
-    return "a list of states, each an object of allowed token ids and next states, such as [{\"5\": 1, \"*\": "
-           "0}, {\"7\": 0}] (speclab.grammar in Python makes one of a regular expression)";
+    return "a list of states, each an object of allowed token ids and next states, such as [{\"5\": 1, \"*\": 0}, {\"7\": 0}] (speclab.grammar in Python makes one of a regular expression)";
   }
   void schema(Json& out) const override {
     const Json state{{"type", "integer"}, {"minimum", 0}};
@@ -183,8 +182,7 @@ void check_tokens_left(const RequestLaw& law, std::int32_t vocab, const std::str
     throw ConfigError(
         fmt::format("{}/grammar/{}", path, fault->state), "{}",
         fault->endless
-            ? "from here every token is forced, for ever: let the last token lead to state 0, so that the next "
-              "text begins"
+            ? "from here every token is forced, for ever: let the last token lead to state 0, so that the next text begins"
             : "\"banned\" or \"min_tokens\" forbids every token that this state allows; allow another");
   }
   throw ConfigError(path + (banned.empty() ? "/end_tokens" : "/banned"),
@@ -213,9 +211,9 @@ const Typed<RequestLaw>& sampling_type() {
              "Keep tokens with at least this share of the largest probability, to 1e-12."),
        field("repetition_penalty", &R::repetition_penalty, number_above(0, 100),
              "Divides the logit of each token that occurred if it is positive, and multiplies it if not."),
-       field("logit_offset", &R::logit_offset, number(-1e4, 1e4),
-             "The repetition penalty takes log(probability) plus this as logits: rows determine logits only "
-             "up to a constant, and the penalty depends on it."),
+       field(
+           "logit_offset", &R::logit_offset, number(-1e4, 1e4),
+           "The repetition penalty takes log(probability) plus this as logits: rows determine logits only up to a constant, and the penalty depends on it."),
        field("frequency_penalty", &R::frequency_penalty, number(-100, 100),
              "Subtracted from a token's logit for each time that it occurred."),
        field("presence_penalty", &R::presence_penalty, number(-100, 100),
@@ -238,12 +236,10 @@ const Typed<RequestLaw>& sampling_type() {
        field("banned", &R::banned, token_list(), "Ids of tokens that are never emitted."),
        field(
            "grammar", &R::grammar, Typed<Grammar>{std::make_shared<const GrammarType>()},
-           "A deterministic automaton: for each state the tokens that it allows (\"*\": all others), and the "
-           "state after each. State 0 is the first."),
+           "A deterministic automaton: for each state the tokens that it allows (\"*\": all others), and the state after each. State 0 is the first."),
        field(
            "order", &R::order, Typed<RequestOrder>{std::make_shared<const OrderType>()},
-           "Order of these filters: an engine's, or a list of their keys, joined by \"&\" if they decide on "
-           "the same row.")});
+           "Order of these filters: an engine's, or a list of their keys, joined by \"&\" if they decide on the same row.")});
   return type;
 }
 
@@ -268,8 +264,7 @@ void check_sampling(const RequestLaw& law, std::optional<std::int32_t> vocab, co
   if (law.repetition_penalty != 1 && !law.logit_offset) {
     throw ConfigError(
         path + "/logit_offset",
-        "missing; \"repetition_penalty\" divides positive logits and multiplies negative ones, so it depends on "
-        "the constant that rows of probabilities lack. 0 takes log-probabilities as logits");
+        "missing; \"repetition_penalty\" divides positive logits and multiplies negative ones, so it depends on the constant that rows of probabilities lack. 0 takes log-probabilities as logits");
   }
   if ((law.min_tokens > 0) != !law.end_tokens.empty())
     throw ConfigError(path, "\"min_tokens\" and \"end_tokens\" need each other; give both or neither");
@@ -301,8 +296,7 @@ Model with_sampling(Model model, const RequestLaw& law, std::optional<std::size_
   if (law.remembers() && !prompt) {
     throw ConfigError(
         path,
-        "penalties, \"min_tokens\" and \"grammar\" need the number of prompt tokens, which is not known here; leave them "
-        "out, or give \"simulation.prompt\" as token ids");
+        "penalties, \"min_tokens\" and \"grammar\" need the number of prompt tokens, which is not known here; leave them out, or give \"simulation.prompt\" as token ids");
   }
   try {
     return requested(std::move(model), law, prompt.value_or(0));

@@ -57,9 +57,9 @@ RuleKind lenient_greedy_rule() {
       {field("lenience", &Rule::lenience, number(0, 1), "l; 0 leaves the decision to delta and top_k."),
        field("delta", &Rule::delta, number(0, 1),
              "Also requires p(x) >= max p - delta (relaxed_delta of TensorRT-LLM, there with lenience 0)."),
-       integer_field("top_k", &Rule::top_k, 0, 1 << 20,
-                     "Also requires one of the target's likeliest tokens, as many as this (relaxed_topk of "
-                     "TensorRT-LLM); 0: any.")});
+       integer_field(
+           "top_k", &Rule::top_k, 0, 1 << 20,
+           "Also requires one of the target's likeliest tokens, as many as this (relaxed_topk of TensorRT-LLM); 0: any.")});
   kind.surveyed = {surveyed_rule("lenient-greedy l=0.5", Rule{0.5}),
                    surveyed_rule("lenient-greedy delta 0.2 top 2", Rule(0, 0.2, 2))};
   return kind;
@@ -156,8 +156,7 @@ RuleKind mars_rule() {
 RuleKind bild_rule() {
   return rule_kind<BildRule>(
       "bild",
-      "Big little decoder: accept unless the draft is unsure or the target finds the token unlikely; at "
-      "temperature 0 from the target's unadjusted row. Lossy.",
+      "Big little decoder: accept unless the draft is unsure or the target finds the token unlikely; at temperature 0 from the target's unadjusted row. Lossy.",
       ExpectedLossless::never,
       {field("fallback", &BildRule::fallback, number(0, 1),
              "The target takes over if the draft's largest probability is below this."),

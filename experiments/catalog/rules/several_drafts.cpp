@@ -36,8 +36,7 @@ RuleKind k_seq_rule() {
 RuleKind importance_rule() {
   return paths_rule_kind<ImportanceRule>(
       "importance",
-      "Choose one of the i.i.d. drafts, then verify it against the distribution of the choice. Lossless, "
-      "near the optimal transport bound.",
+      "Choose one of the i.i.d. drafts, then verify it against the distribution of the choice. Lossless, near the optimal transport bound.",
       ExpectedLossless::always);
 }
 

@@ -15,8 +15,7 @@ ScheduleKind asynchronous_schedule() {
   };
   return kind_entry<ScheduleKind, P>(
       "asynchronous",
-      "Drafts for likely outcomes of a round while it is verified, on a device of their own (SSD; Kumar, Dao "
-      "and May 2026).",
+      "Drafts for likely outcomes of a round while it is verified, on a device of their own (SSD; Kumar, Dao and May 2026).",
       {own_gamma_field<P>(), own_c_field<P>(),
        field("hit", &P::hit, number(0, 1), "Probability that the outcome is among those drafted for."),
        field(

@@ -24,9 +24,9 @@ ScheduleKind batched_schedule() {
        field(
            "replaced", &P::replaced, boolean(),
            "If true, the next sequence replaces a finished one at once; else the batch is replaced when all are done."),
-       field("saturation", &P::saturation, number_above(0, 1e9),
-             "Tokens at which a target run stops being bound by memory: it takes max(1, tokens / "
-             "saturation).")},
+       field(
+           "saturation", &P::saturation, number_above(0, 1e9),
+           "Tokens at which a target run stops being bound by memory: it takes max(1, tokens / saturation).")},
       [](const P& own, const std::string& path, const ScheduleRequest& request) {
         const auto count = [](std::int32_t value) { return static_cast<std::uint64_t>(value); };
         const std::int32_t sequences = own.sequences;
@@ -37,8 +37,7 @@ ScheduleKind batched_schedule() {
         const std::uint64_t least = count(sequences) * count(goal);
         if (least > request.length) {
           throw ConfigError(path + "/goal",
-                            "{} sequences of {} tokens are {}, more than the {} of "
-                            "\"simulation/length\"",
+                            "{} sequences of {} tokens are {}, more than the {} of \"simulation/length\"",
                             sequences, goal, least, request.length);
         }
         const auto speedup_by = own.replaced ? batched_speedup_replaced : batched_speedup_waves;

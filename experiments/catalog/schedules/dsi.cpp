@@ -26,8 +26,7 @@ ScheduleKind dsi_schedule() {
   };
   return kind_entry<ScheduleKind, P>(
       "dsi",
-      "Distributed speculative inference (Timor et al. 2024): the draft never waits, several target servers "
-      "run at the same time.",
+      "Distributed speculative inference (Timor et al. 2024): the draft never waits, several target servers run at the same time.",
       {integer_field("servers", &P::servers, 0, 1000, "Servers of the target; 0 is as many as can be used."),
        integer_field("lookahead", &P::lookahead, 1, 64, "Drafted tokens between two verifications."),
        own_c_field<P>()},
@@ -36,11 +35,10 @@ ScheduleKind dsi_schedule() {
         const std::int32_t lookahead = own.lookahead;
         const double c = own.c.value_or(request.c);
         if (!(c >= min_c) || c > 1) {
-          throw ConfigError(own_or_common(own.c.has_value(), path, "c", "/cost/c"),
-                            "{} is not a number >= {} and <= 1, as dsi needs: each of its drafts "
-                            "is an event, 1/c of them in a target run, and none is slower than "
-                            "the target",
-                            c, min_c);
+          throw ConfigError(
+              own_or_common(own.c.has_value(), path, "c", "/cost/c"),
+              "{} is not a number >= {} and <= 1, as dsi needs: each of its drafts is an event, 1/c of them in a target run, and none is slower than the target",
+              c, min_c);
         }
         const double max_servers = servers == 0 ? dsi_servers(c, lookahead) : servers;
         std::string name = servers == 0 ? fmt::format("DSI, all {} servers", dsi_servers(c, lookahead))

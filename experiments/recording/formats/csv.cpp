@@ -105,8 +105,7 @@ int drafter_column(const std::vector<std::pair<std::string, int>>& drafters, con
   }
   if (source.column().empty()) {
     throw UsageError(
-        "{}: columns of {} drafters, {}; name one: --column {}, or in a config "
-        "\"column\": \"{}\" of the draft",
+        "{}: columns of {} drafters, {}; name one: --column {}, or in a config \"column\": \"{}\" of the draft",
         where, names.size(), fmt::join(names, ", "), names.front(), names.front());
   }
   throw UsageError("{}: no column \"{}{}\"; the drafters are {}{}", where, drafter_prefix,
@@ -143,8 +142,7 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
     }
     if (twice || !is_known) {
       throw UsageError(
-          "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
-          "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
+          "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
           where, printable(name, shown), is_known ? "occurs twice" : "is not known");
     }
   }

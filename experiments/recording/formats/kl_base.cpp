@@ -30,10 +30,8 @@ T number_at(std::string_view bytes, std::size_t at) {
 RecordingPart read_kl_base(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   const auto cut_off = [&] {
-    return UsageError(
-        "{}: is cut off at byte {}; write it again by llama-perplexity "
-        "--kl-divergence-base",
-        source.name(), bytes.size());
+    return UsageError("{}: is cut off at byte {}; write it again by llama-perplexity --kl-divergence-base",
+                      source.name(), bytes.size());
   };
   if (bytes.size() < header_bytes) throw cut_off();
   const auto context = number_at<std::int32_t>(bytes, 8);

@@ -72,11 +72,10 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
          !task.target && tokens == document.size() - *end});
   }
   if (const std::size_t found = task.documents.size(); found < wanted) {
-    throw ConfigError(path + "/sequences",
-                      "{} of {} held-out documents suit the prompt, too few for {} sequences: {}shorten the "
-                      "prompt, or hold out more by a smaller \"hold_out\"",
-                      found, text->held_out.size(), wanted,
-                      found < 2 ? "" : fmt::format("ask for at most {}, ", found));
+    throw ConfigError(
+        path + "/sequences",
+        "{} of {} held-out documents suit the prompt, too few for {} sequences: {}shorten the prompt, or hold out more by a smaller \"hold_out\"",
+        found, text->held_out.size(), wanted, found < 2 ? "" : fmt::format("ask for at most {}, ", found));
   }
   return task;
 }

@@ -81,8 +81,7 @@ Passage passage(const TracedGamma& traced, const std::string& id) {
   Passage passage;
   passage.id = id;
   passage.caption = fmt::format(
-      "γ = {}: {} tokens in {} target runs. Each line is one round: accepted tokens, then the first rejected "
-      "one with its correction, or the bonus token.",
+      "γ = {}: {} tokens in {} target runs. Each line is one round: accepted tokens, then the first rejected one with its correction, or the bonus token.",
       traced.gamma, traced.tokens, traced.target_runs);
   if (!traced.prompt.empty()) {
     // The prompt has a line of its own, which cannot be taken for a round, with colours or without.
@@ -167,8 +166,7 @@ std::vector<Figure> trace_figures(const Result& result, const Timings&) {
     Figure& figure = figures.emplace_back(timeline(own));
     figure.title = result.title;
     figure.caption =
-        "Timelines drawn from recorded rounds that generate at least the same number of tokens: each draft "
-        "run takes c, each target run 1.";
+        "Timelines drawn from recorded rounds that generate at least the same number of tokens: each draft run takes c, each target run 1.";
   }
   return figures;
 }
@@ -219,23 +217,23 @@ SectionKind trace_section() {
 }
 
 const Experiment& trace_experiment() {
-  static const Experiment experiment{.name = "trace",
-                                     .sentence =
-                                         "Single rounds, drawn: generated text coloured by accepted and "
-                                         "rejected tokens, and a timeline for each gamma.",
-                                     .sections = {"trace"},
-                                     .reads = {"corpus", "models", "sampling", "rule", "cost/c",
-                                               "simulation/prompt", "simulation/prompt_tokens"},
-                                     .instead = {{"gamma", "give \"gammas\" to \"trace\""}},
-                                     .check = check_trace,
-                                     .prepare = prepare_trace,
-                                     .own_key = "trace",
-                                     .own_result = described<TraceResult>().type,
-                                     .presentation = presented({.tables = trace_tables,
-                                                                .figures = trace_figures,
-                                                                .passages = trace_passages,
-                                                                .headline = trace_headline,
-                                                                .outcome = "drawn from recorded rounds"})};
+  static const Experiment experiment{
+      .name = "trace",
+      .sentence =
+          "Single rounds, drawn: generated text coloured by accepted and rejected tokens, and a timeline for each gamma.",
+      .sections = {"trace"},
+      .reads = {"corpus", "models", "sampling", "rule", "cost/c", "simulation/prompt",
+                "simulation/prompt_tokens"},
+      .instead = {{"gamma", "give \"gammas\" to \"trace\""}},
+      .check = check_trace,
+      .prepare = prepare_trace,
+      .own_key = "trace",
+      .own_result = described<TraceResult>().type,
+      .presentation = presented({.tables = trace_tables,
+                                 .figures = trace_figures,
+                                 .passages = trace_passages,
+                                 .headline = trace_headline,
+                                 .outcome = "drawn from recorded rounds"})};
   return experiment;
 }
 

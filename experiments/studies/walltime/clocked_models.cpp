@@ -205,8 +205,7 @@ std::string clocked_headline(const std::vector<ClockedGamma>& rows) {
   const auto best = std::ranges::max_element(rows, {}, &ClockedGamma::speedup);
   const auto printed = std::ranges::max_element(rows, {}, &ClockedGamma::printed_speedup);
   return fmt::format(
-      "By the clock the best is γ = {}{}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = "
-      "{}{}.",
+      "By the clock the best is γ = {}{}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = {}{}.",
       best->gamma, batch_text(*best), bounds_text(by_clock(*best)), number_text(printed->printed_speedup),
       printed->gamma, batch_text(*printed));
 }
@@ -233,8 +232,7 @@ std::vector<Figure> clocked_figures(const std::vector<ClockedGamma>& rows, const
     figure.y_label = "speedup";
     figure.series = {std::move(printed), std::move(corrected), std::move(expected), std::move(clock)};
     figure.caption =
-        "Lines: predictions, before decoding. Points: medians of paired repeats by the clock, with "
-        "intervals.";
+        "Lines: predictions, before decoding. Points: medians of paired repeats by the clock, with intervals.";
     first = at;
   }
   return figures;

@@ -70,8 +70,7 @@ void check_walltime(const Config& cell) {
   if (gguf_parameters(cell.models->target) == nullptr) {
     throw ConfigError(
         "/models/target",
-        "the experiment {} times neural models; give a target of kind \"gguf\" (for other models "
-        "the experiment decode states speedups at the costs of the section cost)",
+        "the experiment {} times neural models; give a target of kind \"gguf\" (for other models the experiment decode states speedups at the costs of the section cost)",
         name);
   }
   require_one_draft(cell.rule, name);
@@ -117,10 +116,10 @@ SectionKind walltime_section() {
            field(
                "batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
                "Numbers of texts to decode at once, in common runs. Speedups compare with decoding as many token by token."),
-           field("clock", &Own::clock,
-                 choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
-                 "\"processor\" is the processor time of the thread that decodes, which "
-                 "other programs disturb less; it leaves out further threads of a model.")})
+           field(
+               "clock", &Own::clock,
+               choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
+               "\"processor\" is the processor time of the thread that decodes, which other programs disturb less; it leaves out further threads of a model.")})
           .type};
 }
 

@@ -14,9 +14,9 @@ namespace {
 
 int memory_of(const Model& model, const char* path) {
   if (const auto memory = model.memory()) return *memory;
-  throw ConfigError(path,
-                    "reads contexts of any length; exact needs models that read a fixed number of tokens: "
-                    "tables, n-grams and mixtures of them");
+  throw ConfigError(
+      path,
+      "reads contexts of any length; exact needs models that read a fixed number of tokens: tables, n-grams and mixtures of them");
 }
 
 /// Returns a model's grammar. Throws ConfigError for other sampling options that remember.
@@ -26,8 +26,7 @@ Grammar grammar_of(const ModelConfig& model, const Config& config) {
   if (!others.remembers()) return grammar;
   throw ConfigError(
       sampling_path(model),
-      "exact follows a grammar, but no penalty and no \"min_tokens\", whose rows depend on every token "
-      "before them; \"run\" simulates them, and \"prove\" enumerates short texts");
+      "exact follows a grammar, but no penalty and no \"min_tokens\", whose rows depend on every token before them; \"run\" simulates them, and \"prove\" enumerates short texts");
 }
 
 /// Throws ConfigError, before models are built, for a config that `speclab exact` cannot analyse.
@@ -35,9 +34,9 @@ void check_exact(const Config& config) {
   check_setup(config);
   // Only rules of trees have measured parameters (the shape), and exact does not support trees.
   if (config.rule.entry().measure || !make_rule(config.rule, 1).sampled->decides_by_position()) {
-    throw ConfigError("/rule/kind",
-                      "exact needs a rule of one draft that decides position by position, such as token or "
-                      "lenience; this one looks at several positions or drafts at once");
+    throw ConfigError(
+        "/rule/kind",
+        "exact needs a rule of one draft that decides position by position, such as token or lenience; this one looks at several positions or drafts at once");
   }
   require_every_gamma(config.rule, "exact");
 }

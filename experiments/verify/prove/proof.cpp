@@ -261,14 +261,12 @@ void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<
   const BranchCost cost = branch_cost(task, arithmetic);
   const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
   if (cost.branches <= most) return;
-  throw ConfigError("/gamma",
-                    "{}; the limit is {:.3g}: lower gamma ({}), the number of drafts or the "
-                    "vocabulary ({}), {}or allow "
-                    "it with --max-branches; \"speclab check\" tests large cases by sampling",
-                    cost_words(cost), most, task.gamma, task.target.front().size(),
-                    arithmetic == Arithmetic::rational
-                        ? "give rows of fewer digits, take doubles (without --exact), "
-                        : "");
+  throw ConfigError(
+      "/gamma",
+      "{}; the limit is {:.3g}: lower gamma ({}), the number of drafts or the vocabulary ({}), {}or allow it with --max-branches; \"speclab check\" tests large cases by sampling",
+      cost_words(cost), most, task.gamma, task.target.front().size(),
+      arithmetic == Arithmetic::rational ? "give rows of fewer digits, take doubles (without --exact), "
+                                         : "");
 }
 
 }  // namespace speclab

@@ -75,8 +75,7 @@ std::string survey_headline(const Survey& survey) {
     if (row.counterexample) ++refuted;
   }
   return fmt::format(
-      "{} of {} rules are lossless on all of {} instances, in exact arithmetic; {} are refuted by a "
-      "counterexample. {}",
+      "{} of {} rules are lossless on all of {} instances, in exact arithmetic; {} are refuted by a counterexample. {}",
       lossless, survey.rules.size(), survey.instances, refuted,
       survey.as_expected ? "Every rule agrees with its entry." : "Not every rule agrees with its entry.");
 }

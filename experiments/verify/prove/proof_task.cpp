@@ -59,9 +59,9 @@ ExactRows computed_rows(const TableModel& table) {
 
 void require_stored(bool stored, const std::string& path) {
   if (stored) return;
-  throw ConfigError(path,
-                    "prove follows every branch and needs a model that stores its rows: table, markov, zipf, "
-                    "dirichlet, uniform, point, or a mixture of them; for others use \"speclab check\"");
+  throw ConfigError(
+      path,
+      "prove follows every branch and needs a model that stores its rows: table, markov, zipf, dirichlet, uniform, point, or a mixture of them; for others use \"speclab check\"");
 }
 
 const TableModel& stored(const Model& model, const std::string& path) {
@@ -88,8 +88,7 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
       const auto weight = parse_rational(word);
       if (!weight) {
         throw UsageError(
-            "{} {}: \"{}\" is not a probability; expected decimals or fractions, such as .5,.3,.2 or "
-            "1/3,2/3, rows separated by \";\"",
+            "{} {}: \"{}\" is not a probability; expected decimals or fractions, such as .5,.3,.2 or 1/3,2/3, rows separated by \";\"",
             option, text, word);
       }
       rows.back().push_back(*weight);
@@ -101,8 +100,7 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
     const auto total = static_cast<double>(total_of(rows.back()));
     if (!(std::abs(total - 1) <= row_tolerance)) {
       throw UsageError(
-          "{} {}: row {} sums to {:.6g}, not 1; expected probabilities. Weights are written over their sum, such as "
-          "5/9,3/9,1/9",
+          "{} {}: row {} sums to {:.6g}, not 1; expected probabilities. Weights are written over their sum, such as 5/9,3/9,1/9",
           option, text, rows.size(), total);
     }
   }

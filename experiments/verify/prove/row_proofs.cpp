@@ -60,8 +60,7 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
     const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
     if (cost.branches > most) {
       throw UsageError(
-          "{}: {}; the limit is {:.3g}: record rows with a smaller --top-k ({} candidates here), or allow it "
-          "with --max-branches",
+          "{}: {}; the limit is {:.3g}: record rows with a smaller --top-k ({} candidates here), or allow it with --max-branches",
           context.where, cost_words(cost), most, task.target.front().size());
     }
     const Proof proof = prove(task, arithmetic);
