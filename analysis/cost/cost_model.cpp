@@ -29,10 +29,6 @@ std::vector<double> distinct(std::span<const MeasuredPoint> points, double Measu
   return values;
 }
 
-std::size_t index_of(const std::vector<double>& values, double value) {
-  return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
-}
-
 /// A value's position on an axis: the grid points around it, and the fraction of the way from the first to
 /// the second; above 1 after the last point.
 struct Place {
@@ -43,7 +39,8 @@ struct Place {
 
 Place locate(const std::vector<double>& axis, double value) {
   if (axis.size() == 1 || value <= axis.front()) return {0, 0, 0};
-  const std::size_t high = std::min(std::max<std::size_t>(index_of(axis, value), 1), axis.size() - 1);
+  const auto above = std::lower_bound(axis.begin() + 1, axis.end() - 1, value);
+  const auto high = static_cast<std::size_t>(above - axis.begin());
   return {high - 1, high, (value - axis[high - 1]) / (axis[high] - axis[high - 1])};
 }
 

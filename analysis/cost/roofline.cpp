@@ -7,8 +7,6 @@ namespace speclab {
 
 namespace {
 
-double heads_by_size(const Transformer& model) { return double(model.heads) * model.head_size; }
-
 /// Returns the width of attention's input per token; an EAGLE-3 head also reads the token's embedding.
 double attention_input(const Transformer& model) {
   return (model.head == HeadKind::eagle3 ? 2.0 : 1.0) * model.hidden;
@@ -19,7 +17,7 @@ double key_and_value(const Transformer& model) {
 }
 
 double query_and_output(const Transformer& model) {
-  return (attention_input(model) + model.hidden) * heads_by_size(model);
+  return (attention_input(model) + model.hidden) * (double(model.heads) * model.head_size);
 }
 
 double feed_forward_block(const Transformer& model, int size) {

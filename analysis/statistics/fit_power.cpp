@@ -13,8 +13,6 @@
 namespace speclab {
 namespace {
 
-double sum_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
 double critical_value(int degrees, double level) {
   assert(degrees >= 1 && level > 0 && level < 1);
   const boost::math::chi_squared_distribution<double> null(degrees);
@@ -73,7 +71,7 @@ double detectable_total_variation(int degrees, std::uint64_t samples, double lev
 
 DetectableDifference detectable_difference(std::span<const double> probabilities, std::uint64_t samples,
                                            double level, double power, double minimum) {
-  const double total = sum_of(probabilities);
+  const double total = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
   assert(total > 0 && samples > 0);
   const auto size = static_cast<double>(samples);
   std::vector<double> expected;

@@ -52,11 +52,6 @@ ReadPart read_part(const std::string& file, const std::string& column, const Nam
   throw UsageError("{}: {} holds both models' columns; leave out --draft-recording", file, format);
 }
 
-[[noreturn]] void ask_for_second(const std::string& file, const std::string& format) {
-  throw UsageError("{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file,
-                   format);
-}
-
 /// Throws UsageError if all log-probabilities in a server's answers are 0, for several tokens: some write
 /// that where they have none, and a plan from them would promise that every draft is accepted. In a file with
 /// the columns of both models 0 means greedy decoding.
@@ -78,7 +73,8 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
     if (auto* whole = std::get_if<Recording>(&first.part)) return {std::move(*whole), first.format};
     if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft)
       return {measure_rows(*rows, rate), first.format};
-    ask_for_second(file, first.format);
+    throw UsageError("{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file,
+                     first.format);
   }
   ReadPart second = read_part(draft, "", fields);
   if (std::holds_alternative<Recording>(first.part)) refuse_second(file, first.format);

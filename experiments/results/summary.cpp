@@ -21,12 +21,6 @@ const char* css_class(Reproduction verdict) {
                                                        : "note";
 }
 
-std::string all_cells(const Result& result) {
-  const std::size_t cells = result.cells.size();
-  return fmt::format("all {} {}{}", cells, cells == 1 ? "cell" : "cells",
-                     result.partial ? " (interrupted: partial)" : "");
-}
-
 /// Returns the metric to which the values in "measured" refer: the first metric of the result's tables.
 std::optional<Metric> measured_metric(const Result& result) {
   const std::vector<Metric> shown = shown_metrics(result);
@@ -86,7 +80,9 @@ void Summary::add(const Result& result, const std::string& name) {
   }
   Row& all = rows_.emplace_back();
   all.config = name;
-  all.label = all_cells(result);
+  const std::size_t cells = result.cells.size();
+  all.label = fmt::format("all {} {}{}", cells, cells == 1 ? "cell" : "cells",
+                          result.partial ? " (interrupted: partial)" : "");
   all.verdict = std::move(outcome);
 }
 

@@ -16,10 +16,6 @@ namespace {
 /// Cells held at a time, with everything that they need to run: about 10 MB.
 constexpr std::size_t cells_in_turn = 4096;
 
-double cost_of(const Config& cell) {
-  return static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1);
-}
-
 /// Returns the part of a cell's config that its jobs depend on, for experiments whose cells share jobs.
 std::string said_of_jobs(const Config& cell) {
   Json said = config_json(cell);
@@ -37,7 +33,8 @@ ShardPlan::ShardPlan(const CellGrid& cells, int shards) : simulation_of_(cells.s
     auto place = static_cast<std::uint32_t>(costs.size());
     if (!cell.experiment->not_of_jobs.empty())
       place = by_jobs.try_emplace(said_of_jobs(cell), place).first->second;
-    if (place == costs.size()) costs.push_back(cost_of(cell));
+    if (place == costs.size())
+      costs.push_back(static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1));
     simulation_of_[at] = place;
   }
   const double each = std::accumulate(costs.begin(), costs.end(), 0.0) / shards;

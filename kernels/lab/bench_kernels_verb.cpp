@@ -24,8 +24,6 @@ constexpr int usual_repetitions = 200;
 constexpr int quick_repetitions = 20;
 constexpr std::size_t printed_rows = 60;
 
-std::string method_names() { return fmt::format("{}", fmt::join(entry_names(bench_methods()), ", ")); }
-
 std::string workload_names() {
   std::vector<std::string> names;
   for (const KernelWorkloadInfo& info : kernel_workloads())
@@ -155,8 +153,9 @@ without a GPU; 130 after an interrupt.)",
   verb.add<std::string>("dtype NAME,...", "bf16,f32", "types of the logits: bf16, f32, f16");
   verb.add<std::string>("alpha NUMBER,...", ".3,.7,.9", "mean overlap of target and draft, 0.05 to 0.99");
   verb.section("Measurement");
-  verb.add<std::string>("baselines NAME,...", "all",
-                        fmt::format("methods to measure, or all: {}", method_names()).c_str());
+  verb.add<std::string>(
+      "baselines NAME,...", "all",
+      fmt::format("methods to measure, or all: {}", fmt::join(entry_names(bench_methods()), ", ")).c_str());
   verb.add<std::string>("cache NAME,...", "hot,flushed", "second-level cache: hot, flushed, or both");
   verb.add<int>("repetitions", "how often each method is measured (default: 200; --quick: 20)");
   verb.section("Dry run");

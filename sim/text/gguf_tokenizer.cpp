@@ -59,11 +59,6 @@ std::string metadata(const llama_model* model, const std::string& key) {
   return length < 0 ? std::string() : std::string(text.data());
 }
 
-/// Returns a value as a number; `otherwise` if it is not there or is a list.
-double metadata_number(const llama_model* model, const std::string& key, double otherwise) {
-  return parsed<double>(metadata(model, key)).value_or(otherwise);
-}
-
 std::string printed(std::string_view piece) {
   std::string out;
   while (!piece.empty()) {
@@ -126,8 +121,9 @@ GgufTokenizer::GgufTokenizer(const std::filesystem::path& file) : file_(file) {
 
   facts_.architecture = metadata(model.get(), "general.architecture");
   facts_.file_bytes = static_cast<double>(std::filesystem::file_size(file));
+  // A value may be missing, or a list.
   const auto of_architecture = [&](const std::string& key, double otherwise) {
-    return metadata_number(model.get(), facts_.architecture + "." + key, otherwise);
+    return parsed<double>(metadata(model.get(), facts_.architecture + "." + key)).value_or(otherwise);
   };
   // A damaged file may claim any number.
   facts_.trained_context =

@@ -89,10 +89,6 @@ std::size_t total_of(const std::vector<ColumnLayout>& columns, std::size_t Colum
   return sum - std::min(sum, gap_width);
 }
 
-void leave_out(std::vector<ColumnLayout>& columns, std::size_t index) {
-  std::erase_if(columns, [index](const ColumnLayout& column) { return column.index == index; });
-}
-
 /// Repeatedly narrows the widest breakable column a little, until all columns fit.
 void break_lines(std::vector<ColumnLayout>& columns, std::size_t width) {
   while (total_of(columns, &ColumnLayout::width) > width) {
@@ -120,7 +116,7 @@ std::vector<ColumnLayout> layout(const Table& table, std::size_t width) {
                               : total_of(columns, &ColumnLayout::least) <= width;
       if (fits) break;
       if ((i == last && keep_last) || (alike && !says_the_same(table, i))) continue;
-      leave_out(columns, i);
+      std::erase_if(columns, [i](const ColumnLayout& column) { return column.index == i; });
     }
   }
   break_lines(columns, width);
@@ -167,12 +163,6 @@ std::string printed_row(const std::vector<ColumnLayout>& columns, const Text& te
     out += printed + '\n';
   }
   return out;
-}
-
-std::string horizontal_rule(std::size_t width) {
-  std::string line;
-  for (std::size_t i = 0; i < width; ++i) line += "─";
-  return line;
 }
 
 std::string left_out_line(const Table& table, const std::vector<ColumnLayout>& kept) {
@@ -245,7 +235,7 @@ std::string terminal(const Table& given, std::size_t width) {
       columns, [&](std::size_t i) { return table.columns[i]; }, true);
   std::string under;
   for (const ColumnLayout& column : columns)
-    under += (under.empty() ? "" : std::string(gap_width, ' ')) + horizontal_rule(column.width);
+    under += (under.empty() ? "" : std::string(gap_width, ' ')) + fmt::format("{:─<{}}", "", column.width);
   out += under + '\n';
   for (const auto& row : table.rows) {
     out += printed_row(

@@ -21,11 +21,6 @@ namespace speclab {
 
 namespace {
 
-/// Returns the key of a filter's option.
-std::string_view filter_name(RequestFilter filter) {
-  return std::ranges::find(request_filters(), filter, &NamedFilter::filter)->name;
-}
-
 /// Reads an order: the name of an engine, or a list of filters. "&" joins filters that apply jointly.
 class OrderType final : public Type {
  public:
@@ -57,7 +52,8 @@ class OrderType final : public Type {
     json = Json::array();
     for (const std::vector<RequestFilter>& group : order.own) {
       std::vector<std::string_view> names;
-      for (const RequestFilter filter : group) names.push_back(filter_name(filter));
+      for (const RequestFilter filter : group)
+        names.push_back(std::ranges::find(request_filters(), filter, &NamedFilter::filter)->name);
       json.push_back(fmt::format("{}", fmt::join(names, " & ")));
     }
   }

@@ -54,15 +54,10 @@ void refuse_unknown_keys(const Json& line, const std::string& where) {
   }
 }
 
-std::size_t depths_of(const Json& first) {
-  std::size_t depths = 1;
-  while (first.contains(fmt::format("logq_depth{}", depths + 1))) ++depths;
-  return depths;
-}
-
 RecordingPart read_json_lines(const RecordingSource& source) {
   const Json first = json_line(std::string(source.first_line()), source.name() + ":1");
-  const std::size_t depths = depths_of(first);
+  std::size_t depths = 1;
+  while (first.contains(fmt::format("logq_depth{}", depths + 1))) ++depths;
   const bool has_entropy = first.contains("entropy");
   const std::string deeper = fmt::format("logq_depth{}", depths + 1);
   RecordingBuilder builder(depths, has_entropy);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "core/distribution/number.hpp"
 #include "experiments/base/format/config_error.hpp"
@@ -37,12 +38,6 @@ std::optional<Rational> parse_decimal(std::string_view text) {
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
   return exponent < 0 ? Rational(digits + "/1" + std::string(zeros, '0'))
                       : Rational(digits + std::string(digits == "0" ? 0 : zeros, '0'));
-}
-
-Rational total_of(const std::vector<Rational>& row) {
-  Rational total;
-  for (const Rational& one : row) total += one;
-  return total;
 }
 
 /// Returns the computed rows, each double as an exact fraction.
@@ -97,7 +92,8 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
       throw UsageError("{} {}: row {} has {} entries, the first has {}", option, text, rows.size(),
                        rows.back().size(), rows.front().size());
     }
-    const auto total = static_cast<double>(total_of(rows.back()));
+    const auto total =
+        static_cast<double>(std::accumulate(rows.back().begin(), rows.back().end(), Rational()));
     if (!(std::abs(total - 1) <= row_tolerance)) {
       throw UsageError(
           "{} {}: row {} sums to {:.6g}, not 1; expected probabilities. Weights are written over their sum, such as 5/9,3/9,1/9",
