@@ -29,7 +29,6 @@ RecordingSource::RecordingSource(std::string file, std::string column,
 }
 
 RecordingSource::~RecordingSource() = default;
-
 std::string_view RecordingSource::first_line() const { return first_line_of(bytes()); }
 
 const std::vector<JsonDocument>& RecordingSource::documents() const {

@@ -17,7 +17,6 @@ namespace speclab {
 class ShardPlan {
  public:
   ShardPlan(const CellGrid& cells, int shards);
-
   /// Returns the number of cells in the grid.
   std::size_t cells() const { return simulation_of_.size(); }
   /// Returns the shard, from 1, that runs a cell.
