@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace speclab {
 
@@ -57,5 +58,17 @@ class Rational {
   // Holds a cpp_rational; no other allocation than its own.
   alignas(std::max_align_t) std::byte storage_[64];
 };
+
+/// Exact probability rows: one row (context-free), or vocab^n rows for the contexts of n tokens.
+using ExactRows = std::vector<std::vector<Rational>>;
+
+/// Divides each row by its sum, which must be positive.
+inline void normalise_exactly(ExactRows& rows) {
+  for (std::vector<Rational>& row : rows) {
+    Rational total(0);
+    for (const Rational& weight : row) total += weight;
+    for (Rational& weight : row) weight /= total;
+  }
+}
 
 }  // namespace speclab

@@ -55,6 +55,13 @@ class ExactTable {
 template <class Real>
 using SequenceDistribution = std::map<std::vector<Token>, Real>;
 
+/// Returns the probability of a sequence; 0 if it is absent.
+template <class Real>
+Real probability_of(const SequenceDistribution<Real>& distribution, const std::vector<Token>& tokens) {
+  const auto found = distribution.find(tokens);
+  return found == distribution.end() ? Real(0) : found->second;
+}
+
 template <class Real>
 struct RoundDistribution {
   SequenceDistribution<Real> emitted;  ///< tokens that it appends: an accepted prefix and one more

@@ -49,8 +49,7 @@ RuleConfig rule_of(const Values& values) {
       throw UsageError("--param {}: {} is given twice", assignment, key);
     apply_assignment(spec, assignment);
   }
-  const Typed<RuleConfig> type = kind_of(rule_family());
-  return read(type, spec, "--rule");
+  return read(kind_of(rule_family()), spec, "--rule");
 }
 
 ProofTask task_of_options(const Values& values) {

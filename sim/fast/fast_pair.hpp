@@ -14,13 +14,26 @@
 #include "core/rules/token.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/control.hpp"
-#include "sim/fast/fast_decoder.hpp"
 #include "sim/fast/interleaved.hpp"
 #include "sim/fast/prepared_pair.hpp"
 #include "sim/models/model.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
+
+/// The common interface of pairs of models that are prepared for a rule. The models must outlive it.
+class FastDecoder {
+ public:
+  FastDecoder() = default;
+  FastDecoder(const FastDecoder&) = delete;
+  FastDecoder& operator=(const FastDecoder&) = delete;
+  virtual ~FastDecoder() = default;
+  /// Decodes as FastPair::decode does.
+  virtual Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+                         std::size_t streams) const = 0;
+  virtual std::size_t bytes() const = 0;
+  virtual std::size_t contexts() const = 0;
+};
 
 /// The rules that read only two probabilities.
 using PointwiseRules = std::variant<TokenRule, LenienceRule>;

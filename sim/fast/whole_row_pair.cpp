@@ -11,6 +11,7 @@
 #include "core/fast/whole_row_forms.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/context_facts.hpp"
+#include "sim/fast/fast_pair.hpp"
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/shared_rows.hpp"
 #include "sim/fast/table_rows.hpp"

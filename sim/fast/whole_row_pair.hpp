@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "sim/any_rule.hpp"
-#include "sim/fast/fast_decoder.hpp"
 #include "sim/models/model.hpp"
 
 namespace speclab {
 
+class FastDecoder;
 class SharedRows;
 
 /// The kinds of pairs that the fast engine knows: two stored tables, two n-gram models, or two n-gram models

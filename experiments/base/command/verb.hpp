@@ -2,6 +2,8 @@
 // experiments/cli/all_verbs.cpp.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <boost/program_options.hpp>
 #include <functional>
 #include <optional>
@@ -78,6 +80,9 @@ struct Verb {
 
 /// Prints on standard error that a signal ended the work early, and the consequence `what` ("nothing was
 /// tested"). Returns the exit code.
-int interrupted_exit(const char* what);
+inline int interrupted_exit(const char* what) {
+  fmt::print(stderr, "interrupted: {}\n", what);
+  return exit_interrupted;
+}
 
 }  // namespace speclab

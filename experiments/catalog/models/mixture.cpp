@@ -108,17 +108,12 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
       vocabulary};
 }
 
-std::optional<ExactRows> exact_part(const ModelConfig& model, std::size_t vocab,
-                                    const std::optional<ExactRows>& target) {
-  return model.entry().exact_rows ? model.entry().exact_rows(model, vocab, target) : std::nullopt;
-}
-
 std::optional<ExactRows> exact_mixture(const SelectedKind& selected, std::size_t vocab,
                                        const std::optional<ExactRows>& target) {
   const auto& parameters = selected.as<MixtureParameters>();
   if (!parameters.epsilon) return std::nullopt;
-  const auto base = parameters.base.model ? exact_part(*parameters.base.model, vocab, target) : target;
-  const auto other = exact_part(parameters.other, vocab, target);
+  const auto base = parameters.base.model ? written_rows(*parameters.base.model, {}, vocab, target) : target;
+  const auto other = written_rows(parameters.other, {}, vocab, target);
   if (!base || !other) return std::nullopt;
   const Rational epsilon(decimal_fraction(*parameters.epsilon));
   ExactRows rows;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "analysis/exact/rational.hpp"
 #include "experiments/base/format/family.hpp"
-#include "experiments/base/support/exact_rows.hpp"
 #include "experiments/catalog/models/sampling.hpp"
 #include "sim/text/corpus.hpp"
 

@@ -26,8 +26,7 @@ std::vector<JsonPlace> holders(const JsonDocument& document) {
 
 std::string not_vllm(const RecordingSource& source) {
   if (source.documents().empty()) return source.json_problem();
-  if (holders(source.documents().front()).empty()) return "has no prompt_logprobs";
-  return "";
+  return holders(source.documents().front()).empty() ? "has no prompt_logprobs" : "";
 }
 
 std::int64_t id_of(const std::string& key, const JsonPlace& position) {

@@ -32,16 +32,11 @@ SequenceCounts counted(std::span<const Token> samples, std::size_t length) {
   return counts;
 }
 
-double probability_under(const SequenceDistribution<double>& law, const std::vector<Token>& tokens) {
-  const auto found = law.find(tokens);
-  return found == law.end() ? 0 : found->second;
-}
-
 LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& law,
                      const SequenceCounts& counts) {
   LikelihoodFit fit{.name = std::move(name)};
   for (const auto& [tokens, count] : counts) {
-    const double probability = probability_under(law, tokens);
+    const double probability = probability_of(law, tokens);
     if (probability > 0) {
       fit.log_likelihood += static_cast<double>(count) * std::log(probability);
     } else {
@@ -61,8 +56,8 @@ struct AlikeLaws {
 bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
               const SequenceDistribution<double>& other) {
   return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
-    const double a = probability_under(one, seen.first);
-    const double b = probability_under(other, seen.first);
+    const double a = probability_of(one, seen.first);
+    const double b = probability_of(other, seen.first);
     // A sequence that only one of two rules can emit distinguishes them, however rare it is.
     return (a > 0) == (b > 0) && std::abs(a - b) < same;
   });

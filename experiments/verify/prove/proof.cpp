@@ -78,13 +78,6 @@ std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows
   return numbers_of(values_of<Real>(given));
 }
 
-/// Returns the probability of the sequence; 0 if it does not occur.
-template <class Real>
-Real probability_of(const SequenceDistribution<Real>& distribution, const std::vector<Token>& tokens) {
-  const auto found = distribution.find(tokens);
-  return found == distribution.end() ? Real(0) : found->second;
-}
-
 /// Returns the expected share of tokens that are the only ones that the grammar allows.
 template <class Real>
 Real forced_share(const SequenceDistribution<Real>& distribution, const Grammar& grammar) {

@@ -13,7 +13,6 @@
 #include "experiments/base/format/fields.hpp"
 #include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
-#include "experiments/base/support/exact_rows.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 
 namespace speclab {

@@ -54,8 +54,7 @@ class RequestExaminer {
   RequestExaminer(const ProofTask& task, std::size_t tokens) : task_(task), tokens_(tokens) {}
 
   Losslessness<double> operator()(const std::string& rule, const RequestLaw& law, const HistoryFault& fault) {
-    const Typed<RuleConfig> type = kind_of(rule_family());
-    task_.rule = read(type, Json{{"kind", rule}}, "/rule");
+    task_.rule = read(kind_of(rule_family()), Json{{"kind", rule}}, "/rule");
     task_.request = RequestTask{law, law, fault, tokens_};
     check_branches(task_, Arithmetic::floating_point, std::nullopt);
     return examine_by_context<double>(task_).round;

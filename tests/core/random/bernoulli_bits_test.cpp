@@ -1,4 +1,4 @@
-#include "core/random/bernoulli_threshold.hpp"
+#include "core/random/bernoulli_bits.hpp"
 
 #include <doctest/doctest.h>
 
