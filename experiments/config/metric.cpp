@@ -16,45 +16,9 @@ const MetricInfo& info(Metric metric) { return metric_infos()[static_cast<std::s
 }  // namespace
 
 const std::vector<MetricInfo>& metric_infos() {
-  using enum Metric;
-  static const std::vector<MetricInfo> all{
-      {alpha_overlap, "alpha_overlap", "α (contexts)"},
-      {alpha_examined, "alpha_examined", "α (examined)"},
-      {alpha_drafted, "alpha_drafted", "accepted / drafted"},
-      {accepted_per_target_step, "accepted_per_target_step", "accepted per target step"},
-      {tokens_per_target_step, "tokens_per_target_step", "tokens per target step"},
-      {tokens_variance, "tokens_variance", "variance of tokens per target step"},
-      {first_token_acceptance, "first_token_acceptance", "first-token acceptance"},
-      {optimal_transport_bound, "optimal_transport_bound", "optimal transport bound"},
-      {speedup, "speedup", "speedup"},
-      {operations, "operations", "arithmetic vs plain decoding"},
-      {memory_accesses, "memory_accesses", "memory accesses vs plain decoding"},
-      {tv_to_target, "tv_to_target", "TV to target"},
-      {regret, "regret", "regret"},
-      {target_rows, "target_rows", "target rows vs plain decoding"},
-      {identical_beams, "identical_beams", "share of identical beams"},
-      {optimal_gamma, "optimal_gamma", "optimal γ"},
-      {best_speedup, "best_speedup", "speedup at optimal γ"},
-      {upper_bound_drafting_free, "upper_bound_drafting_free", "upper bound on speedup, drafting free"},
-      {upper_bound_drafting_paid, "upper_bound_drafting_paid", "upper bound on speedup, drafting paid"},
-      {upper_bound_gain_drafting_free, "upper_bound_gain_drafting_free",
-       "gain of the upper bound, drafting free"},
-      {upper_bound_gain_drafting_paid, "upper_bound_gain_drafting_paid",
-       "gain of the upper bound, drafting paid"},
-      {tv_to_draft, "tv_to_draft", "TV to draft"},
-      {perplexity, "perplexity", "perplexity under the target"},
-      {greedy_agreement, "greedy_agreement", "likeliest token is the target's"},
-      {invalid_rows, "invalid_rows", "share of invalid rows"},
-      {percent_saved, "percent_saved", "Δ%"},
-      {calls_left, "calls_left", "share of calls left"},
-      {sampling_share, "sampling_share", "share of sampling in a decoding step"},
-      {quotient, "quotient", "quotient"},
-      {quoted, "quoted", "value quoted"},
-      {least_of, "least_of", "least"},
-      {most_of, "most_of", "most"},
-      {microseconds, "microseconds", "time of a call, µs"},
-      {megabytes, "megabytes", "size, MB"},
-      {gb_per_s, "gb_per_s", "bandwidth, GB/s"}};
+#define SPECLAB_METRIC_INFO(name, label) {Metric::name, #name, label},
+  static const std::vector<MetricInfo> all{SPECLAB_METRICS(SPECLAB_METRIC_INFO)};
+#undef SPECLAB_METRIC_INFO
   return all;
 }
 

@@ -10,43 +10,50 @@
 
 namespace speclab {
 
-/// The metrics in the order of tables.
+// The metrics in the order of tables: name in configs and results, label in tables and on axes.
+// clang-format off
+#define SPECLAB_METRICS(ENTRY) \
+  ENTRY(alpha_overlap, "α (contexts)") \
+  ENTRY(alpha_examined, "α (examined)") \
+  ENTRY(alpha_drafted, "accepted / drafted") \
+  ENTRY(accepted_per_target_step, "accepted per target step") \
+  ENTRY(tokens_per_target_step, "tokens per target step") \
+  ENTRY(tokens_variance, "variance of tokens per target step") \
+  ENTRY(first_token_acceptance, "first-token acceptance") \
+  ENTRY(optimal_transport_bound, "optimal transport bound") \
+  ENTRY(speedup, "speedup") \
+  ENTRY(operations, "arithmetic vs plain decoding") \
+  ENTRY(memory_accesses, "memory accesses vs plain decoding") \
+  ENTRY(tv_to_target, "TV to target") \
+  ENTRY(regret, "regret") \
+  ENTRY(target_rows, "target rows vs plain decoding") \
+  ENTRY(identical_beams, "share of identical beams") \
+  ENTRY(optimal_gamma, "optimal γ") \
+  ENTRY(best_speedup, "speedup at optimal γ") \
+  ENTRY(upper_bound_drafting_free, "upper bound on speedup, drafting free") \
+  ENTRY(upper_bound_drafting_paid, "upper bound on speedup, drafting paid") \
+  ENTRY(upper_bound_gain_drafting_free, "gain of the upper bound, drafting free") \
+  ENTRY(upper_bound_gain_drafting_paid, "gain of the upper bound, drafting paid") \
+  ENTRY(tv_to_draft, "TV to draft") \
+  ENTRY(perplexity, "perplexity under the target") \
+  ENTRY(greedy_agreement, "likeliest token is the target's") \
+  ENTRY(invalid_rows, "share of invalid rows") \
+  ENTRY(percent_saved, "Δ%") \
+  ENTRY(calls_left, "share of calls left") \
+  ENTRY(sampling_share, "share of sampling in a decoding step") \
+  ENTRY(quotient, "quotient") \
+  ENTRY(quoted, "value quoted") \
+  ENTRY(least_of, "least") \
+  ENTRY(most_of, "most") \
+  ENTRY(microseconds, "time of a call, µs") \
+  ENTRY(megabytes, "size, MB") \
+  ENTRY(gb_per_s, "bandwidth, GB/s")
+// clang-format on
+
 enum class Metric {
-  alpha_overlap,
-  alpha_examined,
-  alpha_drafted,
-  accepted_per_target_step,
-  tokens_per_target_step,
-  tokens_variance,
-  first_token_acceptance,
-  optimal_transport_bound,
-  speedup,
-  operations,
-  memory_accesses,
-  tv_to_target,
-  regret,
-  target_rows,
-  identical_beams,
-  optimal_gamma,
-  best_speedup,
-  upper_bound_drafting_free,
-  upper_bound_drafting_paid,
-  upper_bound_gain_drafting_free,
-  upper_bound_gain_drafting_paid,
-  tv_to_draft,
-  perplexity,
-  greedy_agreement,
-  invalid_rows,
-  percent_saved,
-  calls_left,
-  sampling_share,
-  quotient,
-  quoted,
-  least_of,
-  most_of,
-  microseconds,
-  megabytes,
-  gb_per_s
+#define SPECLAB_METRIC_NAME(name, label) name,
+  SPECLAB_METRICS(SPECLAB_METRIC_NAME)
+#undef SPECLAB_METRIC_NAME
 };
 
 struct MetricInfo {
