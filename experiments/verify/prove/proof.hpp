@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/exact/context_rows.hpp"
+#include "analysis/exact/rational.hpp"
 #include "analysis/exact/request_rounds.hpp"
 #include "core/token.hpp"
 #include "experiments/base/format/fields.hpp"
