@@ -10,7 +10,8 @@ The names of its parameters say what it is given, for B requests; drafted_int32,
     uniforms                         [B, gamma + 1] float64 in [0, 1): one for each position, then one for the next token; or
     seed                             a number, another one in each call; without either the function has its own randomness
     lengths                          [B] int64: drafted tokens of each request; without it all have gamma
-It returns accepted and next, [B] integers each, or tokens [B, gamma + 1]: the accepted ones, the next one, and -1 after them. A file that imports
+It returns accepted and next, [B] integers each, or tokens [B, gamma + 1]: the accepted ones, the next one, and -1 after them. It may not change the
+contents of its arguments. A file that imports
 torch is given its tensors, any other NumPy's arrays; logits have each of --dtypes, probabilities are float32.
 
 Decisions on edges and on shapes and strides of serving engines must be the definition's. A function with uniforms must make them for every

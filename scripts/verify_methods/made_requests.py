@@ -94,8 +94,8 @@ def draws_of(rows, vocab, source):
 
 
 def random_requests(count, gamma, vocab, ragged, seed):
-    """Returns requests of four kinds, in turn: random rows; rows of the target with all probability on one id, every second time on the drafted
-    one; and rows of the target, or of the draft, without two thirds of the ids, as a grammar or top-k leaves them."""
+    """Returns requests of four kinds, in turn: random rows; rows of the target with all probability on one id, the drafted one or, before the
+    next token, one of the last third of the ids, which 16 bits cannot hold in a vocabulary such as Llama 3's; and rows of the target, or of the draft, without two thirds of the ids, as a grammar or top-k leaves them."""
     source = random.Random(seed)
     target = logits_of(source, count * (gamma + 1) * vocab, 6)
     draft = array("f")
@@ -109,7 +109,7 @@ def random_requests(count, gamma, vocab, ragged, seed):
         first = row * vocab
         if request % 4 == 1:
             follows = position < gamma and source.random() < 0.75
-            target[first + (drafted[request * gamma + position] if follows else source.randrange(vocab))] = PEAK
+            target[first + (drafted[request * gamma + position] if follows else source.randrange(vocab * 2 // 3, vocab))] = PEAK
         elif request % 4 == 2:
             for id in range(vocab):
                 if id % 3 != row % 3 and id != row % vocab:

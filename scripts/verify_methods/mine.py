@@ -41,6 +41,9 @@ class NumPy:
     def full(self, shape, value, dtype):
         return self.module.full(shape, value, dtype)
 
+    def copy(self, values):
+        return values.copy()
+
     def floats(self, values):
         return array("f", values.astype("float32").reshape(-1).tolist())
 
@@ -63,6 +66,9 @@ class Torch:
 
     def full(self, shape, value, dtype):
         return self.module.full(shape, value, dtype=getattr(self.module, dtype), device=self.device)
+
+    def copy(self, values):
+        return values.clone()
 
     def floats(self, values):
         return array("f", values.float().reshape(-1).tolist())
@@ -132,10 +138,15 @@ class Function:
 
     def decisions(self, requests, arrays, dtype="float32", apart=False, seed=0):
         """Returns accepted and next of each request. Raises Wrong."""
+        given = self.given(requests, arrays, dtype, apart, seed)
+        before = {name: arrays.copy(values) for name, values in given.items() if self.parameters[name] != "seed"}
         try:
-            result = self.call(**self.given(requests, arrays, dtype, apart, seed))
+            result = self.call(**given)
         except Exception as error:
             raise Wrong(f"it raised {type(error).__name__}: {error}") from error
+        for name, values in before.items():
+            if not bool((given[name] == values).all()):
+                raise Wrong(f"it changed the contents of its argument {name}, which its caller may read again")
         return decisions_in(result, requests)
 
 

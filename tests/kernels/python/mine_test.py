@@ -120,6 +120,24 @@ def as_if_dense(rows):
     assert judged(function(tmp_path, dense, "verify"), laws=(), layouts=(False,))[-1] == 0
 
 
+def test_ids_of_16_bits_are_found(tmp_path):
+    """In the case with the vocabulary of Llama 3 a right next token is above 65,535, with any seed and without given uniforms, too."""
+    assert mine.SHAPES[-1][2] == 128_256
+    place = "np.array(accepted), np.array(following)"
+    assert RIGHT.count(place) == 1
+    found = judged(function(tmp_path, RIGHT.replace(place, "np.array(accepted), np.array(following) % 65536"), "own"), laws=(), shapes=mine.SHAPES[-1:], layouts=(False,))
+    assert found[-1] == 1 and "V = 128,256: " in found[1] and found[1].startswith("FAILED"), found
+
+
+@pytest.mark.parametrize(("change", "argument"), [
+    ("target_logits[...] = 0", "target_logits"), ("draft_logits[0, -1, -1] += 1", "draft_logits"), ("drafted += 1", "drafted"),
+    ("uniforms += 1", "uniforms"), ("lengths[0] = 0", "lengths")])
+def test_changed_arguments_are_found(tmp_path, change, argument):
+    changing = RIGHT.replace("    return np.array(accepted)", f"    {change}\n    return np.array(accepted)")
+    found = judged(function(tmp_path, changing, "verify"), laws=(), shapes=SHAPES[:1])
+    assert found[-1] == 2 and f"it changed the contents of its argument {argument}, " in "\n".join(found[:-1]), found
+
+
 @pytest.mark.parametrize(("body", "said"), [
     ("return np.zeros(3), np.zeros(3)", r"ndarray of shape \[3\] and float64 .* accepted and next, both \[11\]"),
     ("return drafted", r"returned ndarray of shape \[11, 4\] and int64"),
