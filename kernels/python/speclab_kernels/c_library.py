@@ -1,6 +1,6 @@
 """Calls libspeclab_kernels.so through ctypes. kernels/speclab_kernels.h explains each field.
 
-A tensor here is anything with torch's data_ptr(), shape, stride(), dtype and is_contiguous(): torch itself is not imported.
+A tensor here is anything with torch's data_ptr(), is_neg(), shape, stride(), dtype and is_contiguous(): torch itself is not imported.
 """
 import ctypes
 import os
@@ -66,16 +66,24 @@ class TreeBatch(ctypes.Structure):
 
 
 def pointer(tensor):
-    return None if tensor is None else tensor.data_ptr()
+    """Returns the address of a tensor whose memory holds its numbers. torch's negative bit leaves them unnegated there."""
+    if tensor.is_neg():
+        raise SpeclabError("a tensor has torch's negative bit, and the library would read its numbers without their signs: pass its resolve_neg()")
+    return tensor.data_ptr()
+
+
+def apart(tensor):
+    """Returns whether numbers of a row have gaps between them. Strides of NumPy's empty arrays are 0."""
+    return tensor.shape[-1] > 1 and tensor.stride(-1) != 1 and 0 not in tensor.shape
 
 
 def rows(tensor):
     """Returns logits [requests, positions, vocab] as Rows; their last dimension must be dense."""
     if tensor is None:
         return Rows()
-    if tensor.shape[2] > 1 and tensor.stride(2) != 1:
+    if apart(tensor):
         raise SpeclabError(f"the last stride of logits is {tensor.stride(2)}: 1 is needed, so call contiguous()")
-    return Rows(tensor.data_ptr(), tensor.stride(0), tensor.stride(1))
+    return Rows(pointer(tensor), tensor.stride(0), tensor.stride(1))
 
 
 def dense(name, tensor, shape, dtype):
@@ -84,7 +92,7 @@ def dense(name, tensor, shape, dtype):
         return None
     if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype or not tensor.is_contiguous():
         raise SpeclabError(f"{name} is {tuple(tensor.shape)} {tensor.dtype}: {shape} {dtype}, contiguous, is needed")
-    return tensor.data_ptr()
+    return pointer(tensor)
 
 
 def dense_fields(requests, gamma, **tensors):
@@ -101,9 +109,9 @@ def view(name, tensor, shape, dtype):
         return View()
     if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype:
         raise SpeclabError(f"{name} is {tuple(tensor.shape)} {tensor.dtype}: {shape} {dtype} is needed")
-    if len(shape) > 2 and shape[2] > 1 and tensor.stride(2) != 1:
+    if len(shape) > 2 and apart(tensor):
         raise SpeclabError(f"the last stride of {name} is {tensor.stride(2)}: 1 is needed, so call contiguous()")
-    return View(tensor.data_ptr(), None, tensor.stride(0), tensor.stride(1) if len(shape) > 1 else 0)
+    return View(pointer(tensor), None, tensor.stride(0), tensor.stride(1) if len(shape) > 1 else 0)
 
 
 def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
@@ -141,7 +149,7 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
 
 def dtype_of(name, tensor):
     """Returns the number of the tensor's format; the last dimension must be dense."""
-    if str(tensor.dtype) not in DTYPES or tensor.stride(-1) != 1:
+    if str(tensor.dtype) not in DTYPES or apart(tensor):
         raise SpeclabError(f"{name} is {tensor.dtype} with strides {tuple(tensor.stride())}: one of {', '.join(DTYPES)} is needed, and a "
                            "last stride of 1")
     return DTYPES[str(tensor.dtype)]
@@ -158,7 +166,7 @@ def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, nex
     index = dense("starts", starts, (requests + 1,), "torch.int32")
 
     def flat(tensor):
-        return Rows() if tensor is None else Rows(tensor.data_ptr(), tensor.stride(0), tensor.stride(0))
+        return Rows() if tensor is None else Rows(pointer(tensor), tensor.stride(0), tensor.stride(0))
     return Batch(
         requests=requests, gamma=gamma, vocab=vocab, target_dtype=dtype_of("target", target), target=flat(target), target_index=index,
         draft_dtype=0 if draft is None else dtype_of("draft", draft), draft=flat(draft), draft_index=None if draft is None else index,

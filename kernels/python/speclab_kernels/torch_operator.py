@@ -3,6 +3,7 @@
 On CUDA tensors it launches kernels on the current stream and does not wait; on CPU tensors the program that defines the
 answer runs, in double precision. torch.compile treats it as one node: its fake implementation returns shapes.
 """
+import inspect
 import math
 from typing import NamedTuple, Optional, Tuple
 
@@ -157,7 +158,7 @@ _ALLOWED = {"seeds": (lambda value: -1 << 63 <= value < 1 << 64 and value == int
             "top_k": (lambda value: 0 <= value < math.inf and value == int(value), "a whole number, 0 or more,"),
             "target_cutoff": (lambda value: value == value, "a number"),
             "draft_cutoff": (lambda value: value == value, "a number"),
-            "top_p": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
+            "top_p": (lambda value: 2.0**-150 < value <= 1, "a number above 0 and at most 1, in float32,"),
             "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
             "target_temperature": (lambda value: value >= 0, "a number, 0 or more,"),
             "draft_temperature": (lambda value: value >= 0, "a number, 0 or more,")}
@@ -185,12 +186,19 @@ def spread_options(target, draft_rows, **values):
             for name, value in values.items()}
 
 
+def _number(name, value):
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise SpeclabError(f"{name} is {value!r}: a number is needed")
+    return float(value)
+
+
 def spread_over(name, value, shape, dtype, device):
     """Returns a number, a tensor of requests or one of `shape` as a tensor of `shape`, [B] or [B, n]; a tensor that has the dtype becomes a
     view."""
     if value is None:
         return None
     if not isinstance(value, Tensor) and not hasattr(value, "__len__"):
+        _number(name, value)
         allowed, what = _ALLOWED.get(name, (None, None))
         if allowed is not None and not allowed(value):
             raise SpeclabError(f"{name} is {value}: {what} is needed")
@@ -202,7 +210,10 @@ def spread_over(name, value, shape, dtype, device):
             return torch.full((1,) * len(shape), value, dtype=dtype, device=device).expand(shape)
         except RuntimeError as error:
             raise SpeclabError(f"{name} is {value}: {error}") from error
-    value = torch.as_tensor(value, device=device)
+    try:
+        value = torch.as_tensor(value, device=device)
+    except (OverflowError, RuntimeError, TypeError, ValueError):
+        raise SpeclabError(f"{name} is {value!r}: a number, or numbers in a tensor, are needed") from None
     if not dtype.is_floating_point and value.is_floating_point():
         raise SpeclabError(f"{name} is {value.dtype}: integers are needed")
     requests = value[:, None] if len(shape) == 2 and value.dim() == 1 else value
@@ -255,12 +266,7 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
                 thread, in milliseconds per request, if SPECLAB_KERNELS_LIBRARY names a library that has one (a whole build's)
 
     Raises SpeclabError with the library's sentence if arguments do not fit."""
-    arguments = _arguments(
-        target, draft, drafted, uniforms, addresses=addresses, seeds=seeds, positions=positions, lengths=lengths, mask=mask, top_k=top_k,
-        top_p=top_p, min_p=min_p, target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
-        draft_temperature=draft_temperature, draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp, method=method, lenience=lenience,
-        residual=residual, ties=ties, logs=logs, implementation=implementation)
-    return _named(_verify(**arguments), logs)
+    return _named(_verify(**_arguments(**locals())), logs)
 
 
 def _named(outputs, logs):
@@ -268,25 +274,19 @@ def _named(outputs, logs):
     return Verified(*found, *((log_probabilities, log_sum_exps) if logs else ()))
 
 
-def _arguments(target, draft, drafted, uniforms, *, addresses=None, lengths=None, method="token", lenience=1.0,
-               residual="target_minus_draft", ties="shared", logs=False, implementation="", **options):
-    """Returns the operator's arguments, by name, from those of `verify`."""
+def _arguments(target, draft, drafted, uniforms, addresses, lengths, method, lenience, residual, ties, logs, implementation, **options):
+    """Returns the operator's arguments, by name, from all of `verify`."""
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: "
                            "[B, gamma + 1, V] and [B, gamma] are needed")
     requests, rows, _ = target.shape
-    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=options.get("mask"))
+    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=options["mask"])
     need_known(method=(method, METHODS), residual=(residual, RESIDUALS), ties=(ties, TIES))
-    if uniforms is None and addresses is None and options.get("seeds") is None and options.get("positions") is None:
+    if uniforms is None and addresses is None and options["seeds"] is None and options["positions"] is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
     return {"target": target, "draft": draft, "drafted": as_int32("drafted", drafted).contiguous(), "uniforms": uniforms, "addresses": addresses,
-            "lengths": None if lengths is None else as_int32("lengths", lengths), "method": method, "lenience": float(lenience), "residual": residual,
-            "ties": ties, "logs": bool(logs), "implementation": implementation,
-            **spread_options(target, rows - 1, **{name: options.get(name) for name in OPTIONS})}
-
-
-OPTIONS = ("seeds", "positions", "mask", "top_k", "top_p", "min_p", "target_temperature", "target_cutoff", "target_log_sum_exp",
-           "draft_temperature", "draft_cutoff", "draft_log_sum_exp")
+            "lengths": None if lengths is None else as_int32("lengths", lengths), "method": method, "lenience": _number("lenience", lenience), "residual": residual,
+            "ties": ties, "logs": bool(logs), "implementation": implementation, **spread_options(target, rows - 1, **options)}
 
 
 class Prepared:
@@ -313,14 +313,16 @@ class Prepared:
 def prepare(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: Optional[Tensor] = None, **options) -> Prepared:
     """Returns an object that calls `verify` with these arguments again and again, without the time that Python and torch spend on each call.
 
-    Arguments are those of `verify`. Each call reads tensors in place, so they must have the formats that the kernels read: int32
+    Arguments are those of `verify`, which has no others. Each call reads tensors in place, so they must have the formats that the kernels read: int32
     for drafted tokens, lengths and top_k, int64 for seeds and positions, float32 for other options. Numbers keep their values. Randomness must
     change between calls: give uniforms, addresses or positions in a tensor.
 
     Raises SpeclabError as `verify` does, and if a tensor would have to be copied."""
     if uniforms is None and options.get("addresses") is None and not isinstance(options.get("positions"), Tensor):
         raise SpeclabError("uniforms, addresses or positions in a tensor are needed: without them every call would draw the same numbers")
-    arguments = _arguments(target, draft, drafted, uniforms, **options)
+    arguments = inspect.signature(verify).bind(target, draft, drafted, uniforms, **options)
+    arguments.apply_defaults()
+    arguments = _arguments(**arguments.arguments)
     for name, given in {"drafted": drafted, **options}.items():
         if hasattr(given, "__len__") and not isinstance(given, (Tensor, str)):
             raise SpeclabError(f"{name} is a {type(given).__name__}: a tensor is needed, whose contents each call reads")

@@ -15,7 +15,7 @@ that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acce
 """
 import torch
 
-from .c_library import METHODS, TIES, Batch, Rows, View, dtype_of
+from .c_library import METHODS, TIES, Batch, Rows, View, dtype_of, pointer
 from .torch_operator import run
 
 
@@ -47,21 +47,21 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
     accepted, following, counts = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(3))
 
     def by_slot(tensor):
-        return View(tensor.data_ptr(), slots.data_ptr(), tensor.stride(0), 0)
+        return View(pointer(tensor), pointer(slots), tensor.stride(0), 0)
     vocab, draft = target_logits.shape[1], {}
     if draft_logits is not None:
         # Ids that the draft does not have get probability 0 in its rows.
         draft = dict(draft_vocab=min(vocab, draft_logits.shape[2]), draft_dtype=dtype_of("draft_logits", draft_logits),
-                     draft=Rows(draft_logits.data_ptr(), draft_logits.stride(0), draft_logits.stride(1)),
-                     draft_index=slots.data_ptr(), draft_temperature=by_slot(draft_heat))
+                     draft=Rows(pointer(draft_logits), draft_logits.stride(0), draft_logits.stride(1)),
+                     draft_index=pointer(slots), draft_temperature=by_slot(draft_heat))
     run(Batch(requests=requests, gamma=steps, vocab=vocab, method=METHODS["block" if use_block_verification else "token"], ties=TIES["lowest"],
               target_dtype=dtype_of("target_logits", target_logits),
-              target=Rows(target_logits.data_ptr(), target_logits.stride(0), target_logits.stride(0)), target_index=starts.data_ptr(),
-              target_temperature=by_slot(target_heat), lengths=lengths.data_ptr(),
-              drafted_view=View(sampled.data_ptr() + sampled.element_size() * sampled.stride(0), starts.data_ptr(), sampled.stride(0),
+              target=Rows(pointer(target_logits), target_logits.stride(0), target_logits.stride(0)), target_index=pointer(starts),
+              target_temperature=by_slot(target_heat), lengths=pointer(lengths),
+              drafted_view=View(pointer(sampled) + sampled.element_size() * sampled.stride(0), pointer(starts), sampled.stride(0),
                                 sampled.stride(0)),
-              seeds=by_slot(seeds), positions=View(positions.data_ptr(), starts.data_ptr(), positions.stride(0), 0),
-              accepted=accepted.data_ptr(), next=following.data_ptr(), tokens=tokens.data_ptr(), counts=counts.data_ptr(), **draft), device)
+              seeds=by_slot(seeds), positions=View(pointer(positions), pointer(starts), positions.stride(0), 0),
+              accepted=pointer(accepted), next=pointer(following), tokens=pointer(tokens), counts=pointer(counts), **draft), device)
     # A damaged row has no next token; id 0 takes its place.
     tokens = torch.where((counts == accepted)[:, None] & (torch.arange(steps + 1, device=device) == accepted[:, None]), 0, tokens)
     return tokens.long(), accepted + 1

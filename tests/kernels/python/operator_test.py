@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 import cases  # noqa: E402
 from speclab_kernels import SpeclabError, addresses, library, prepare, verify  # noqa: E402
 from speclab_kernels.c_library import batch_of  # noqa: E402
+from speclab_kernels.flashinfer import chain_speculative_sampling  # noqa: E402
 from speclab_kernels.torch_operator import run  # noqa: E402
 
 torch.set_num_threads(1)
@@ -257,6 +258,10 @@ def test_mistakes_are_told():
                             ("top_p is 0: a number above 0 and at most 1", {"top_p": 0}),
                             ("top_p is nan", {"top_p": math.nan}),
                             (r"top_p is \[3\]: a number, \[2\] or \[2, 4\] is needed", {"top_p": torch.ones(3)}),
+                            ("top_p is 1e-50: a number above 0", {"top_p": 1e-50}),
+                            ("target_temperature is '1': a number", {"target_temperature": "1"}),
+                            (r"min_p is \['x'\]: a number, or numbers in a tensor", {"min_p": ["x"]}),
+                            ("lenience is 'x': a number", {"lenience": "x"}),
                             ("min_p is 1.01: a number from 0 to 1", {"min_p": 1.01}),
                             ("target_temperature is -1", {"target_temperature": -1}),
                             (r"draft_cutoff is \[2, 4\]: a number, \[2\] or \[2, 3\]", {"draft_cutoff": torch.ones(2, 4)}),
@@ -324,3 +329,29 @@ def test_what_a_prepared_call_cannot_read_in_place_is_refused():
         prepare(target, draft, drafted, uniforms, top_p=[0.9] * 5)
     with pytest.raises(SpeclabError, match="every call would draw the same numbers"):
         prepare(target, draft, drafted, seeds=1, positions=2)
+    for options in ({"temperature": 0.0}, {"topk": 1}, {"tie": "lowest"}):
+        for call in (prepare, verify):
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{[*options][0]}'"):
+                call(target, draft, drafted, uniforms, **options)
+
+
+def test_the_negative_bit_is_not_ignored():
+    """The bit says that the numbers in memory have the wrong sign. torch resolves it for its operator."""
+    target, draft, drafted, uniforms = batch(requests=5)
+    drafted, bit = drafted.int(), torch._neg_view(-target)
+    assert torch.equal(verify(bit, draft, drafted, uniforms).tokens, verify(target, draft, drafted, uniforms).tokens)
+    for arguments in ((bit, draft, drafted, uniforms), (target, draft, drafted, torch._neg_view(-uniforms))):
+        with pytest.raises(SpeclabError, match="negative bit.*resolve_neg"):
+            prepare(*arguments)
+    with pytest.raises(SpeclabError, match="negative bit"):
+        prepare(target, draft, drafted, uniforms, target_temperature=torch._neg_view(-torch.ones(5)))
+    with pytest.raises(SpeclabError, match="negative bit"):
+        chain_speculative_sampling(torch._neg_view(-draft.softmax(-1)), drafted, target.softmax(-1), uniforms=uniforms)
+
+
+def test_no_drafted_tokens_from_numpy():
+    """NumPy's empty arrays have strides of 0 in torch."""
+    target, _, drafted, uniforms = batch(gamma=0)
+    empty = torch.from_numpy(target.numpy()[:, :0].copy())
+    assert empty.stride(2) == 0
+    assert torch.equal(verify(target, empty, drafted, uniforms).tokens, verify(target, None, drafted, uniforms).tokens)
