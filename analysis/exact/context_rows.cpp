@@ -9,29 +9,6 @@ namespace {
 /// Largest vocabulary for which made rows are listed.
 constexpr std::int32_t max_listed = 100;
 
-/// Returns whether a model's rows differ among the contexts that the target reaches, up to `max_tokens`
-/// tokens after the first one.
-template <class Real>
-bool rows_differ(ModelRef<Real> model, std::span<const Token> context,
-                 const SequenceDistribution<Real>& reached, std::size_t max_tokens) {
-  std::vector<Real> first_scratch;
-  std::vector<Real> scratch;
-  const BasicRow<Real> first = model.next(context, first_scratch);
-  std::vector<Token> seen(context.begin(), context.end());
-  for (const auto& [tokens, probability] : reached) {
-    seen.resize(context.size());
-    for (std::size_t i = 0; i < std::min(tokens.size(), max_tokens); ++i) {
-      seen.push_back(tokens[i]);
-      const BasicRow<Real> row = model.next(seen, scratch);
-      if (row.probabilities != first.probabilities &&
-          !std::equal(first.probabilities, first.probabilities + first.size, row.probabilities)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 template <class Real>
 std::vector<std::vector<Real>> listed(const MadeByContext<Real>& made) {
   std::vector<std::vector<Real>> rows;
@@ -45,6 +22,35 @@ std::vector<std::vector<Real>> listed(const MadeByContext<Real>& made) {
 }
 
 }  // namespace
+
+template <class Real>
+bool rows_alike(ModelRef<Real> model, std::span<const Token> context,
+                const SequenceDistribution<Real>& reached, std::size_t most) {
+  if (most == 0 || model.vocab() == 1) return false;
+  std::vector<Real> first_scratch;
+  std::vector<Real> scratch;
+  const BasicRow<Real> first = model.next(context, first_scratch);
+  std::vector<Token> seen(context.begin(), context.end());
+  std::span<const Token> before;
+  for (const auto& [tokens, probability] : reached) {
+    // The rows after the tokens with which the sequence before begins, too, have been compared.
+    const auto compared = std::mismatch(tokens.begin(), tokens.end(), before.begin(), before.end()).first;
+    auto at = static_cast<std::size_t>(compared - tokens.begin());
+    seen.resize(context.size());
+    seen.insert(seen.end(), tokens.begin(), compared);
+    for (; at < std::min(tokens.size(), most); ++at) {
+      seen.push_back(tokens[at]);
+      const BasicRow<Real> row = model.next(seen, scratch);
+      if (row.probabilities != first.probabilities &&
+          !std::equal(first.probabilities, first.probabilities + first.size, row.probabilities))
+        return false;
+    }
+    before = tokens;
+  }
+  return true;
+}
+template bool rows_alike(ModelRef<double>, std::span<const Token>, const SequenceDistribution<double>&,
+                         std::size_t);
 
 template <class Real>
 ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
@@ -66,8 +72,7 @@ ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real>
   const auto drafted = static_cast<std::size_t>(gamma);
   const auto alike = [&](const ModelRef<Real>& model, const ExaminedByContext<Real>& found,
                          std::size_t most) {
-    return most > 0 && model.vocab() > 1 &&
-           !rows_differ(model, context, found.round.target_distribution, most);
+    return rows_alike(model, context, found.round.target_distribution, most);
   };
   const auto before_last = drafted > 0 ? drafted - 1 : 0;
   ExaminedByContext<Real> given = examined(target, draft);

@@ -56,6 +56,13 @@ class MadeByContext {
   mutable std::map<std::pair<const Real*, Token>, std::vector<Real>> rows_;
 };
 
+/// Returns whether a model has the same row after `context` and after each of the contexts that add up to
+/// `most` of the tokens of a sequence of `reached`. One such row cannot show that another position's is read.
+/// False if nothing can be added or only one token is known. Instantiated for double and Rational.
+template <class Real>
+bool rows_alike(ModelRef<Real> model, std::span<const Token> context,
+                const SequenceDistribution<Real>& reached, std::size_t most);
+
 /// The rows on which the verdict rests.
 enum class ProvedRows {
   given,      ///< only the given rows: they differ by context, or they refute the rule

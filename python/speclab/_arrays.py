@@ -42,6 +42,15 @@ def integer(value: Any, name: str, least: int, most: int) -> int:
     return number
 
 
+def context_ids(value: Any, name: str, vocab: int = MOST_TOKENS) -> list[int]:
+    """Token ids from any iterable, which is read once. TypeError and ValueError name the argument."""
+    try:
+        entries = iter(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected token ids, not {type(value).__name__}") from None
+    return [integer(token, name, 0, vocab - 1) for token in entries]
+
+
 def number(value: Any, name: str, least: float, most: float, *, open_ends: bool = False) -> float:
     """A finite float within bounds. The bounds themselves are allowed unless `open_ends`."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
@@ -109,6 +118,10 @@ def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.
     array = array_of(value, name)
     kind = array.dtype.kind
     if kind == "O":
+        # NumPy would parse texts, and take booleans as 0 and 1.
+        for entry in array.flat:
+            if isinstance(entry, (bool, np.bool_, str, bytes, np.complexfloating)) or not hasattr(entry, "__float__"):
+                raise TypeError(f"{name}: expected numbers, not {entry!r}")
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import ArrayLike, MOST_TOKENS, integer, number, table, tokens
+from ._arrays import ArrayLike, MOST_TOKENS, context_ids, integer, number, table, tokens
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
 from ._proofs import MOST_GAMMA
@@ -89,7 +89,7 @@ def law(target: ModelLike, tokens: int, *, context: Sequence[int] = ()) -> dict[
     tokens = integer(tokens, "tokens", 1, 64)
     if model.vocab**tokens > 100_000:
         raise ValueError(f"tokens: {model.vocab}^{tokens} sequences; at most 100,000 are possible")
-    seen = [integer(token, "context", 0, model.vocab - 1) for token in context]
+    seen = context_ids(context, "context", model.vocab)
     return dict(_core.plain_law(model, seen, tokens))
 
 
@@ -146,7 +146,10 @@ def _law(law: Union[Law, ArrayLike]) -> dict[tuple[int, ...], float]:
     found: dict[tuple[int, ...], float] = {}
     for key, probability in law.items():
         ids = key if isinstance(key, tuple) else (key,)
-        found[tuple(integer(token, "law", 0, MOST_TOKENS - 1) for token in ids)] = number(probability, f"law[{key!r}]", 0, 1 + 1e-9)
+        sequence = tuple(integer(token, "law", 0, MOST_TOKENS - 1) for token in ids)
+        if sequence in found:
+            raise ValueError(f"law[{key!r}]: the sequence {sequence} is given twice; leave one out")
+        found[sequence] = number(probability, f"law[{key!r}]", 0, 1 + 1e-9)
     if not found:
         raise ValueError("law: is empty")
     if len({len(ids) for ids in found}) != 1 or not next(iter(found)):
@@ -164,12 +167,12 @@ def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: 
         array = array[:, None]
     if array.shape[1] != length:
         raise ValueError(f"samples: {array.shape[1]} tokens per row; the law has {length}")
-    # Any ids are allowed: they are renumbered in ascending order.
+    # Any ids are allowed: they are renumbered in ascending order. Beside a single one another is possible.
     known = np.union1d(array, np.array([token for ids in law for token in ids]))
     number_of = {int(token): at for at, token in enumerate(known)}
     numbered = {tuple(number_of[token] for token in ids): p for ids, p in law.items()}
     compact = np.searchsorted(known, array).astype(np.int32)
-    text, words = _core.check_samples(compact, numbered, len(known), level, power)
+    text, words = _core.check_samples(compact, numbered, max(len(known), 2), level, power)
     return CheckResult(text, words, _worst(array, law), about)
 
 
@@ -232,9 +235,9 @@ def check_sampler(
         seed: seed of the drafts and of the completing tokens.
         batch: requests per call; None for one at a time.
 
-    If the rows of target or draft are the same in every context, the test could not find a sampler that reads the row of
-    another position. It then uses rows that differ by the last token: after token x > 0 the weights of the given row are
-    multiplied by 1, 2, ..., V, shifted by x ids and normalised. The result says so.
+    If the rows of target or draft are equal in all contexts that a round reaches, the test could not find a sampler that reads
+    the row of another position. It then uses the rows that `prove` makes from them, which differ by the last token. The result
+    says so.
 
     Raises:
         ValueError, TypeError: a bad argument, or a bad result of the sampler, which is named.
@@ -256,21 +259,24 @@ def check_sampler(
     power = number(power, "power", level, 1, open_ends=True)
     distance = number(total_variation, "total_variation", 0, 1, open_ends=True)
     seed = integer(seed, "seed", 0, MOST_SEED)
-    seen = [integer(token, "context", 0, vocab - 1) for token in context]
+    seen = context_ids(context, "context", vocab)
     if vocab ** (gamma + 1) > 100_000:
         raise ValueError(f"gamma: {vocab}^{gamma + 1} sequences of gamma + 1 tokens; at most 100,000 can be tested")
-    made = [name for name, model in (("target", target_model), ("draft", draft_model)) if _alike(model, seen, vocab)]
+    expected = dict(_core.plain_law(target_model, seen, gamma + 1))
+    # A round reads the target's rows after up to gamma tokens, the draft's after up to gamma - 1.
+    reads = (("target", target_model, gamma), ("draft", draft_model, gamma - 1))
+    made = [name for name, model, most in reads if _core.rows_alike(model, seen, expected, most)]
     if "target" in made:
         target_model = _core.made_by_context(target_model)
+        expected = dict(_core.plain_law(target_model, seen, gamma + 1))
     if "draft" in made:
         draft_model = _core.made_by_context(draft_model)
-    expected = dict(_core.plain_law(target_model, seen, gamma + 1))
     if samples is None:
         samples = int(_core.samples_for(len(expected), gamma + 1, distance, level, power))
     samples = integer(samples, "samples", 1, 2**31 // (gamma + 1))
     one_by_one = batch is None
     batch = 1 if batch is None else integer(batch, "batch", 1, 2**20)
-    drafted = sample(Model(draft_model), None, tokens=gamma, samples=samples, seed=seed, prompt=context)
+    drafted = sample(Model(draft_model), None, tokens=gamma, samples=samples, seed=seed, prompt=seen)
     rounds = _Rounds(target_model, draft_model, seen, gamma, vocab, seed)
     emitted = np.empty((samples, gamma + 1), np.int32)
     with reporter(progress, "check_sampler") as report:
@@ -288,14 +294,6 @@ def check_sampler(
     if made:
         about += f"\nrows of {' and '.join(made)} made to differ by the last token (one row cannot show that another position's is read)"
     return check_samples(emitted, expected, level, power, about)
-
-
-def _alike(model: _core.Model, context: list[int], vocab: int) -> bool:
-    """Whether the row is the same with and without any first token before the context."""
-    if vocab == 1:
-        return False
-    first = model.row(context)
-    return model.memory == 0 or all(np.array_equal(first, model.row([*context, token])) for token in range(vocab))
 
 
 class _Rounds:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from . import _core
-from ._arrays import integer
+from ._arrays import context_ids, integer
 from ._proofs import MOST_GAMMA, Number
 from ._rules import Drafter
 from .models import ModelLike, as_exact, same_vocab
@@ -52,7 +52,7 @@ def optimum(
     Fraction(19, 9)
     """
     target_rows, target_vocab = as_exact(target, "target")
-    seen = [integer(token, "context", 0, target_vocab - 1) for token in context]
+    seen = context_ids(context, "context", target_vocab)
     size = target_vocab, integer(gamma, "gamma", 1, MOST_GAMMA), integer(drafts, "drafts", 1, 64), seen
     if isinstance(draft, Drafter):
         return Optimum(**_core.optimum_of_drafter(target_rows, draft.name, draft, *size))

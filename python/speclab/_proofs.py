@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any, Union
 
 from . import _core
-from ._arrays import MOST_GAMMA, integer, number
+from ._arrays import MOST_GAMMA, context_ids, integer, number
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
 from ._results import Shown, Tabular
@@ -159,11 +159,12 @@ def prove(
     >>> proof.lossless, proof.rows
     (False, 'made by context')
     """
+    given = context_ids(context, "context")
     most = None if max_branches is None else number(max_branches, "max_branches", 1, 1e12)
     if target is None and draft is None:
         if not isinstance(rule, (Mapping, str, PathLike)):
             raise TypeError("target, draft: missing; prove(rule, target, draft, gamma), or prove(config)")
-        if gamma is not None or policy is not None or len(context) > 0:
+        if gamma is not None or policy is not None or given:
             raise ValueError("gamma, policy, context: a config has its own; leave them out")
         found = _core.prove_config(config_text(rule), bool(exact), most)
         return _proof(found, found["rule"], found["gamma"], bool(exact))
@@ -174,7 +175,7 @@ def prove(
     draft_rows, draft_vocab = (None, target_vocab) if handle.own_drafter else as_exact(draft, "draft")
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(1 if gamma is None else gamma, "gamma", 0, MOST_GAMMA)
-    seen = [integer(token, "context", 0, vocab - 1) for token in context]
+    seen = context_ids(given, "context", vocab)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
     found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
@@ -272,6 +273,7 @@ def compare_rules(
     if not rules:
         raise ValueError("rules: is empty")
     rounds = integer(rounds, "rounds", 0, 2**31 - 1)
+    context = context_ids(context, "context")
     steps = 1 + rounds
     proofs: list[Proof] = []
     tokens: list[Any] = []

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import MOST_GAMMA, MOST_SEED, integer, number
+from ._arrays import MOST_GAMMA, MOST_SEED, context_ids, integer, number
 from ._interval import Interval
 from ._progress import reporter
 from ._results import Tabular
@@ -128,7 +128,7 @@ def simulate(
     rounds = integer(rounds, "rounds", 1, 2**40)
     trials = integer(min(TRIALS, rounds) if trials is None else trials, "trials", 1, 2**31 - 1)
     length = integer(-(-rounds // trials), "rounds", 1, 2**31 - 1)
-    seen = [integer(token, "prompt", 0, vocab - 1) for token in prompt]
+    seen = context_ids(prompt, "prompt", vocab)
     c = number(c, "c", 0, 1e6)
     c_hat = number(c_hat, "c_hat", 0, 1e6)
     confidence = number(confidence, "confidence", 0, 1, open_ends=True)
@@ -174,7 +174,7 @@ def sample(
     seed = integer(seed, "seed", 0, MOST_SEED)
     tokens = integer(tokens, "tokens", 1, 10_000)
     samples = integer(samples, "samples", 1, min(2**31 - 1, 2**31 // tokens))
-    seen = [integer(token, "prompt", 0, vocab - 1) for token in prompt]
+    seen = context_ids(prompt, "prompt", vocab)
     threads = integer(threads, "threads", 0, 4096)
     drawn = _core.sequences(target_model, draft_model, handle, gamma, seed, samples, tokens, seen, threads, None)
     return cast("npt.NDArray[np.int32]", drawn)

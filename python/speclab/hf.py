@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import integer, number
+from ._arrays import context_ids, integer, number
 from ._checks import CheckResult, check_samples
 from ._progress import Progress, reporter
 from ._recorders.hugging_face import ends_of, generated, log_rows, vocabulary
@@ -123,7 +123,7 @@ def check_generate(
     import torch
 
     vocab = vocabulary(model, model if assistant is None else assistant)
-    given = _prompts([list(prompt) if len(prompt) else _beginning(model)], vocab)[0]
+    given = _prompts([context_ids(prompt, "prompt", vocab) or _beginning(model)], vocab)[0]
     tokens = integer(tokens, "tokens", 1, 16)
     temperature = number(temperature, "temperature", 0, 1e6, open_ends=True)
     level = number(level, "level", 0, 1, open_ends=True)
@@ -167,7 +167,7 @@ def check_generate(
 
 def _prompts(prompts: Any, vocab: int) -> list[list[int]]:
     """The prompts as lists of token ids; at least one."""
-    given = [[integer(int(token), "prompts", 0, vocab - 1) for token in prompt] for prompt in prompts]
+    given = [context_ids(prompt, "prompts", vocab) for prompt in prompts]
     if not given or not all(given):
         raise ValueError("prompts: expected one or more, each with one or more tokens")
     return given

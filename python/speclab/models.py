@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import ArrayLike, MOST_TOKENS, exact_row, exact_table, probability_rows, table
+from ._arrays import ArrayLike, MOST_TOKENS, context_ids, exact_row, exact_table, probability_rows, table
 from ._rules import Drafter, Rule
 
 __all__ = ["Model", "ModelLike", "from_config", "from_function", "from_rows"]
@@ -53,7 +53,7 @@ class Model:
         return self._core.memory
 
     def __call__(self, context: Sequence[int]) -> npt.NDArray[np.float64]:
-        return cast("npt.NDArray[np.float64]", self._core.row(list(context)))
+        return cast("npt.NDArray[np.float64]", self._core.row(context_ids(context, "context", self.vocab)))
 
     def __repr__(self) -> str:
         return f"<speclab.models.Model of {self.vocab} tokens>"

@@ -142,6 +142,7 @@ def test_configs():
         ([0], {(0,): "x"}, TypeError, "law"),
         ([0], {(-1,): 1.0}, ValueError, "law: -1"),
         ([0], {"a": 1.0}, TypeError, "law"),
+        ([0], {0: 0.7, (0,): 0.5, 1: 0.5}, ValueError, r"law\[\(0,\)\]: the sequence \(0,\) is given twice"),
     ],
 )
 def test_refused(samples, given, error, words):
@@ -163,3 +164,10 @@ def test_too_many_sequences_are_refused():
         check_sampler(lambda *rows: [0], np.full(50, 0.02), np.full(50, 0.02), 3)
     with pytest.raises(ValueError, match="tokens"):
         law(np.full(50, 0.02), 3)
+
+
+def test_one_sequence_and_all_others():
+    """Beside one sequence any other is found with probability .99 if it comes with 1 - .01^(1/1000), whether the law names another or not."""
+    alone, beside = check([0] * 1000, {0: 1.0}), check([0] * 1000, {0: 1.0, 1: 0.0})
+    assert alone.detectable_tv == beside.detectable_tv == pytest.approx(1 - 0.01 ** (1 / 1000))
+    assert alone.tests == beside.tests and str(alone) == str(beside)

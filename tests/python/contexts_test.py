@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import rules_in_python as py
-from speclab import check_sampler, drafter, models, prove
+import speclab
+from speclab import check_sampler, compare_rules, drafter, models, prove
 
 TARGET, DRAFT = [0.5, 0.3, 0.2], [0.1, 0.3, 0.6]
 
@@ -141,3 +142,66 @@ def test_samplers_are_given_rows_that_differ_as_they_are():
     result = check_sampler(sampler, chain, models.from_rows(chain), 2, samples=10)
     assert "made" not in str(result)
     assert all((target[1] == chain[drafted[0]]).all() for target, drafted in seen)
+
+
+LATE = np.array([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.9, 0.1]])  # only the row after (1, 1) differs
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "gamma", "context", "made"),
+    [
+        (LATE, LATE, 2, [], "rows of draft made"),  # whose row after two tokens is not read
+        (LATE, LATE, 2, [1], ""),
+        (LATE, LATE, 1, [], "rows of target made"),
+        (LATE, LATE, 1, [1], ""),
+        (lambda tokens: [0.5, 0.5] if len(tokens) < 2 else [0.9, 0.1], LATE, 2, [], "rows of draft made"),
+        (lambda tokens: [0.5, 0.5] if len(tokens) < 3 else [0.9, 0.1], [0.5, 0.5], 2, [], "rows of target and draft made"),
+        (TARGET, DRAFT, 2, [2], "rows of target and draft made"),
+        ([0.5, 0.5, 0], [[0.4, 0.6, 0], [0.4, 0.6, 0], [0, 0, 1]], 2, [], "rows of target and draft made"),  # token 2 is never emitted
+    ],
+)
+def test_prove_and_check_sampler_take_the_same_rows(target, draft, gamma, context, made):
+    result = check_sampler(lambda *rows: [0], target, draft, gamma, context=context, samples=10)
+    assert made in str(result) and ("rows of" in str(result)) == bool(made)
+    assert (prove("token", target, draft, gamma, context=context).rows != "given") == bool(made)
+
+
+def test_a_fault_in_a_late_row_is_found():
+    """The sampler takes no probability above .8. False alarms: 1e-6."""
+    generator = np.random.default_rng(3)
+
+    def clipped(target, draft, drafted):
+        return [*drafted, generator.choice(2, p=[min(target[-1, 0], 0.8), max(target[-1, 1], 0.2)])]
+
+    assert check_sampler(clipped, LATE, LATE, 2, samples=20_000).different
+
+
+def test_contexts_are_read_once():
+    """A context may be an iterator, such as one over tokens that arrive."""
+    chain = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
+    for call in (
+        lambda context: check_sampler(as_sampler(np.random.default_rng(1), bonus=right, residual=right), chain, chain, 1, context=context, samples=500).p_value,
+        lambda context: [proof.acceptance for proof in compare_rules(["token", "token"], chain, DRAFT, context=context).proofs],
+        lambda context: compare_rules(["token"], chain, DRAFT, context=context, rounds=64).tokens,
+        lambda context: prove("token", chain, DRAFT, context=context).acceptance,
+        lambda context: speclab.law(chain, 2, context=context),
+        lambda context: speclab.optimum(chain, DRAFT, context=context).expected_emitted,
+        lambda context: speclab.sample(chain, None, tokens=3, samples=5, prompt=context).tolist(),
+        lambda context: speclab.simulate(chain, DRAFT, 1, rounds=64, prompt=context).counts,
+        lambda context: models.from_rows(chain)(context).tolist(),
+    ):
+        assert call(iter([1])) == call([1])
+
+
+@pytest.mark.parametrize(
+    ("context", "error", "words"),
+    [(2**40, TypeError, "not int"), ([2**40], ValueError, "1099511627776; expected 0 to 2"), ([0.5], TypeError, "not float"),
+     ("01", TypeError, "not str"), ([True], TypeError, "not True"), (None, TypeError, "not NoneType")],
+)
+def test_contexts_that_are_none_are_refused(context, error, words):
+    model = models.from_rows(TARGET)
+    calls = (model, lambda ids: prove("token", model, DRAFT, context=ids), lambda ids: compare_rules(["token"], TARGET, DRAFT, context=ids),
+             lambda ids: check_sampler(lambda *rows: [0], model, DRAFT, 1, context=ids), lambda ids: speclab.law(model, 2, context=ids))
+    for call in calls:
+        with pytest.raises(error, match=f"^context: .*{words}"):
+            call(context)

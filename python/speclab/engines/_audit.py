@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays import MOST_SEED, integer, number
+from .._arrays import MOST_SEED, context_ids, integer, number
 from .._configs import ConfigLike, config_dict, config_text
 from .._errors import ConfigError
 from .._progress import Progress, reporter
@@ -85,7 +85,7 @@ def audit(
     """
     known = engines_of(names() if engines == "all" else engines)
     document, target, draft = _read(config)
-    start = [integer(token, "prompt", 0, len(target) - 1) for token in prompt]
+    start = context_ids(prompt, "prompt", len(target))
     most = CONTEXT - LONG - MOST_GAMMA
     if not 1 <= len(start) <= most:
         text = f"the models read {CONTEXT}, of which the text takes {LONG} and drafts {MOST_GAMMA}"
