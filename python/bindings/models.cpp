@@ -27,8 +27,16 @@ Model table(const Rows& rows) {
   return TableModel(vocab, order, std::move(probabilities));
 }
 
-Model model_of_function(nb::object function, std::int32_t vocab) {
-  return PythonModel<double>(HeldObject(std::move(function)), vocab);
+/// A model that reads a Python function or another model, which may do so.
+struct FunctionModel : Model {
+  FunctionModel(Model model, const HeldObject& read) : Model(std::move(model)), functions{read} {}
+
+  std::vector<HeldObject> functions;
+};
+
+FunctionModel model_of_function(nb::object function, std::int32_t vocab) {
+  const HeldObject held(std::move(function));
+  return {PythonModel<double>(held, vocab), held};
 }
 
 /// Wraps a model so that its rows depend on the last token.
@@ -47,15 +55,17 @@ class LastTokenModel {
   Model model_;
 };
 
-Model made_by_context(const Model& model) { return LastTokenModel(model); }
+FunctionModel made_by_context(nb::handle_t<Model> model) {
+  return {LastTokenModel(nb::cast<const Model&>(model)), HeldObject(nb::borrow(model))};
+}
 
-/// Returns a model of the catalogue, described as in a config.
-Model of_config(const std::string& text, const Model* target) {
+/// Returns a model of the catalogue, described as in a config; `target` is a Model or None.
+FunctionModel of_config(const std::string& text, nb::object target) {
   const Typed<ModelConfig> type = kind_of(model_family());
   const auto config = read(type, parse_json(text), "");
   ModelFactory factory;
-  const ModelRequest request{factory, nullptr, "/corpus", target, std::nullopt};
-  return factory.model(config, request, RequestLaw{}).model;
+  const ModelRequest request{factory, nullptr, "/corpus", nb::cast<const Model*>(target), std::nullopt};
+  return {factory.model(config, request, RequestLaw{}).model, HeldObject(target)};
 }
 
 nb::object row(const Model& model, const std::vector<Token>& context) {
@@ -75,6 +85,7 @@ void bind_models(nb::module_& module) {
       .def_prop_ro("vocab", &Model::vocab)
       .def_prop_ro("memory", &Model::memory)
       .def("row", &row, nb::arg("context"));
+  nb::class_<FunctionModel, Model>(module, "FunctionModel", nb::type_slots(collected_slots<FunctionModel>));
   module.def("table_model", &table, nb::arg("rows"));
   module.def("function_model", &model_of_function, nb::arg("function"), nb::arg("vocab"));
   module.def("made_by_context", &made_by_context, nb::arg("model"));

@@ -30,10 +30,11 @@ nb::object python_int(const std::string& digits) {
   return checked(PyLong_FromString(digits.c_str(), nullptr, 10));
 }
 
-/// fractions.Fraction and numpy, set by `import_for_numbers`. They are never released, since modules are
-/// released when the interpreter ends.
+/// fractions.Fraction, numpy and numpy.bool_, set by `import_for_numbers`. They are never released, since
+/// modules are released when the interpreter ends.
 nb::handle fraction_type;
 nb::handle numpy;
+nb::handle numpy_bool;
 
 nb::object read_only(nb::object array) {
   array.attr("flags").attr("writeable") = false;
@@ -45,6 +46,7 @@ nb::object read_only(nb::object array) {
 void import_for_numbers() {
   fraction_type = nb::object(nb::module_::import_("fractions").attr("Fraction")).release();
   numpy = nb::module_::import_("numpy").release();
+  numpy_bool = nb::object(numpy.attr("bool_")).release();
 }
 
 void clear_error() {
@@ -57,6 +59,11 @@ HeldObject::HeldObject(nb::object object)
         const nb::gil_scoped_acquire gil;
         delete held;
       }) {}
+
+bool is_bool(nb::handle value) {
+  return PyBool_Check(value.ptr()) ||
+         PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(numpy_bool.ptr()));
+}
 
 template <>
 double number_of(nb::handle value, const std::string& name) {

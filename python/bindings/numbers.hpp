@@ -29,10 +29,30 @@ class HeldObject {
  public:
   explicit HeldObject(nb::object object);
   nb::handle get() const { return *object_; }
+  void clear() const { object_->reset(); }  ///< for all copies
 
  private:
   std::shared_ptr<nb::object> object_;
 };
+
+/// Slots of a handle in Python whose `T::functions` are HeldObjects: the collector of cycles finds and breaks
+/// those through these objects. Another handle that reads such a function holds this handle among its own.
+template <class T>
+inline PyType_Slot collected_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) -> int {
+       Py_VISIT(Py_TYPE(self));
+       if (!nb::inst_ready(self)) return 0;
+       for (const HeldObject& function : nb::inst_ptr<T>(self)->functions) Py_VISIT(function.get().ptr());
+       return 0;
+     })},
+    {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) -> int {
+       for (const HeldObject& function : nb::inst_ptr<T>(self)->functions) function.clear();
+       return 0;
+     })},
+    {0, nullptr}};
+
+/// Returns whether a value is a bool of Python or NumPy.
+bool is_bool(nb::handle value);
 
 /// Converts a number from Python: for doubles anything with __float__ except NaN; for rationals an int, a
 /// Fraction, or a float that is a whole number. Throws ValueError or TypeError, whose message begins with

@@ -59,9 +59,10 @@ class PythonPolicy {
     const nb::gil_scoped_acquire gil;
     const nb::object answer = nb::borrow(function_.get())(python_tuple({drafted.begin(), drafted.end()}),
                                                           row != nullptr ? python_row(*row) : nb::none());
-    const int truth = PyObject_IsTrue(answer.ptr());
-    if (truth < 0) throw nb::python_error();
-    return truth == 1;
+    if (is_bool(answer)) return PyObject_IsTrue(answer.ptr()) == 1;
+    throw nb::type_error(("policy: returned " + nb::cast<std::string>(nb::repr(answer)) +
+                          "; expected True or False, whether to draft the next token")
+                             .c_str());
   }
 
   HeldObject function_;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
+#include "python/bindings/numbers.hpp"
 
 namespace speclab::python {
 
@@ -17,6 +19,7 @@ struct RuleHandle {
   std::function<RulePrograms(std::int32_t gamma, double max_branches)> make;
   bool in_python = false;
   bool own_drafter = false;  ///< drafts by its own function, so that the draft model has no effect
+  std::vector<HeldObject> functions = {};  ///< those that `make` reads, and the handle of a rule within it
 };
 
 }  // namespace speclab::python

@@ -54,9 +54,8 @@ std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::ha
     const auto pair = nb::borrow<nb::tuple>(returned);
     try {
       // NumPy's booleans cannot be converted to an index, so their truth value is read.
-      const bool is_bool =
-          nb::cast<std::string>(nb::type_name(nb::handle(pair[0]).type())).starts_with("bool");
-      const std::int64_t first = is_bool ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
+      const std::int64_t first =
+          is_bool(pair[0]) ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
       return {first, index(pair[1])};
     } catch (const nb::python_error& error) {
       if (!error.matches(PyExc_Exception)) throw;  // an interrupt
@@ -85,6 +84,8 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
   std::optional<HeldObject> weights;
   if (plain) weights.emplace(*plain);
   const HeldObject held(std::move(function));
+  std::vector<HeldObject> functions{held};
+  if (weights) functions.push_back(*weights);
   return {name,
           [name, held, weights, drafts, tree](std::int32_t, double max_branches) {
             const nb::gil_scoped_acquire gil;
@@ -95,7 +96,7 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
             if (weights) return programs_of(PythonRuleBesidePlain{rule, *weights});
             return programs_of(PythonRule{rule});
           },
-          true};
+          true, false, functions};
 }
 
 /// Returns the rule with this drafting. `of_what` begins the ValueError for rules that do not support it.
@@ -117,12 +118,17 @@ RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Dr
   return made;
 }
 
-RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
-  return with_drafting(handle, "policy", PythonPolicy(HeldObject(std::move(function))));
+RuleHandle with_policy(nb::handle_t<RuleHandle> rule, nb::object function) {
+  const HeldObject held(std::move(function));
+  RuleHandle made = with_drafting(nb::cast<const RuleHandle&>(rule), "policy", PythonPolicy(held));
+  made.functions = {held, HeldObject(nb::borrow(rule))};
+  return made;
 }
 
-RuleHandle with_drafter(const RuleHandle& handle, const std::string& name, nb::object function) {
-  RuleHandle made = with_drafting(handle, "draft", PythonDrafter(name, HeldObject(std::move(function))));
+RuleHandle with_drafter(nb::handle_t<RuleHandle> rule, const std::string& name, nb::object function) {
+  const HeldObject held(std::move(function));
+  RuleHandle made = with_drafting(nb::cast<const RuleHandle&>(rule), "draft", PythonDrafter(name, held));
+  made.functions = {held, HeldObject(nb::borrow(rule))};
   // The number of its draws is not known beforehand.
   made.in_python = made.own_drafter = true;
   return made;
@@ -167,7 +173,7 @@ void bind_rules(nb::module_& module) {
   nb::class_<PythonDraw>(module, "Draw")
       .def("bernoulli", &PythonDraw::bernoulli, nb::arg("probability"))
       .def("categorical", &PythonDraw::categorical, nb::arg("weights"), nb::arg("otherwise") = nb::none());
-  nb::class_<RuleHandle>(module, "Rule")
+  nb::class_<RuleHandle>(module, "Rule", nb::type_slots(collected_slots<RuleHandle>))
       .def_ro("name", &RuleHandle::name)
       .def_ro("in_python", &RuleHandle::in_python)
       .def_ro("own_drafter", &RuleHandle::own_drafter);

@@ -258,3 +258,12 @@ def test_policies_are_checked():
     answers = iter([True, False, False] * 100)
     with pytest.raises(ValueError, match="policy: with the same tokens"):
         prove("token", [0.5, 0.5], [0.25, 0.75], 2, policy=lambda drafted, row: next(answers))
+
+
+@pytest.mark.parametrize("answer", [None, "no", 0.5, 1, np.array([True]), np.zeros(2)])
+def test_a_policy_that_returns_no_bool_is_refused(answer):
+    rows = [0.5, 0.5], [0.25, 0.75]
+    for call in (lambda policy: prove("token", *rows, 2, policy=policy), lambda policy: speclab.simulate(*rows, 2, policy=policy, rounds=64)):
+        with pytest.raises(TypeError, match="policy: returned .*; expected True or False"):
+            call(lambda drafted, row: answer)
+        assert call(lambda drafted, row: np.bool_(len(drafted) < 1))
