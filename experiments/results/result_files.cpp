@@ -24,13 +24,13 @@ namespace speclab {
 namespace {
 
 /// Returns the config of the result in a folder; null if there is no result.json.
-std::shared_ptr<const Config> result_config(const std::filesystem::path& folder) {
+std::shared_ptr<const Config> result_config(const std::filesystem::path& folder, const char* remedy) {
   const std::filesystem::path file = folder / "result.json";
   if (!std::filesystem::exists(file)) return nullptr;
   try {
     return in_file(file.string(), [&] { return config_of_result(file); });
   } catch (const ConfigError& error) {
-    throw UsageError("{}; or choose another --out, or --force to overwrite it", error.sentence());
+    throw UsageError("{}; or {} it", error.sentence(), remedy);
   }
 }
 
@@ -41,11 +41,11 @@ void add_fact(Page& page, const char* name, std::string value) {
 
 }  // namespace
 
-void refuse_foreign_result(const std::filesystem::path& folder, const Config& config) {
-  for (const std::shared_ptr<const Config>& earlier : {result_config(folder), journal_config(folder)}) {
+void refuse_foreign_result(const std::filesystem::path& folder, const Config& config, const char* remedy) {
+  for (const std::shared_ptr<const Config>& earlier :
+       {result_config(folder, remedy), journal_config(folder)}) {
     if (!earlier || config_json(*earlier) == config_json(config)) continue;
-    throw UsageError("{} holds the results of another config; choose another --out, or --force to overwrite",
-                     folder.string());
+    throw UsageError("{} holds the results of another config; {}", folder.string(), remedy);
   }
 }
 

@@ -14,7 +14,8 @@ namespace speclab {
 
 /// Throws UsageError, with a remedy, if the folder holds a result or journal of another config, or a
 /// result.json that this version cannot read. `config` must include its experiment's sections.
-void refuse_foreign_result(const std::filesystem::path& folder, const Config& config);
+void refuse_foreign_result(const std::filesystem::path& folder, const Config& config,
+                           const char* remedy = "choose another --out, or --force to overwrite");
 
 /// How results.csv writes text that a spreadsheet would take for a formula.
 enum class CsvText { as_it_is, marked };

@@ -108,10 +108,12 @@ std::string text(const RunResult& run) {
   return out;
 }
 
-void save(const RunResult& run, const std::string& folder) {
+void save(const RunResult& run, const std::string& folder, bool force) {
   Watch watch;
   watch.run([&] {
     refuse_unwritable(folder);
+    if (!force)
+      refuse_foreign_result(folder, *run.result.config, "choose another folder, or force=True to overwrite");
     std::filesystem::create_directories(folder);
     write_data(folder, run);
   });
@@ -164,7 +166,7 @@ void bind_configs(nb::module_& module) {
       .def("report", &report)
       .def("text", &text)
       .def("figures", &chosen, nb::arg("x"), nb::arg("y"), nb::arg("series"), nb::arg("where"))
-      .def("save", &save, nb::arg("folder"))
+      .def("save", &save, nb::arg("folder"), nb::arg("force"))
       .def_prop_ro("title", [](const RunResult& run) { return run.result.title; })
       .def_prop_ro("partial", [](const RunResult& run) { return run.result.partial; })
       .def_prop_ro("experiment", [](const RunResult& run) { return run.result.shown().experiment->name; })

@@ -77,7 +77,7 @@ def config_dict(config: ConfigLike) -> dict[str, Any]:
     if not isinstance(config, (str, os.PathLike)):
         raise TypeError(f"config: expected a dict or a path, not {type(config).__name__}")
     try:
-        with open(config, encoding="utf-8") as file:
+        with open(config, encoding="utf-8-sig") as file:
             read = json.load(file)
     except (OSError, ValueError) as problem:
         raise ConfigError(f"{os.fspath(config)}: {problem}", "", os.fspath(config)) from None

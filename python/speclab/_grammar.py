@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from re import _compiler, _constants as sre, _parser  # type: ignore[attr-defined]  # so that the language is that of re
 from typing import Any, Optional
 
+from ._arrays import integer
+
 _REFUSED = dict.fromkeys(("ASSERT", "ASSERT_NOT", "FAILURE"), "a look-ahead or look-behind") | {
     "AT": "an anchor or a boundary (^, $, \\b ...)", "ATOMIC_GROUP": "an atomic group", "GROUPREF": "a reference to a group",
     "GROUPREF_EXISTS": "a condition on a group", "POSSESSIVE_REPEAT": "a possessive repeat"}
@@ -34,8 +36,13 @@ def grammar(pattern: str, texts: Sequence[Optional[str]], *, end: Optional[int] 
     >>> grammar("a+", ["a", "</s>"], end=1)
     [{'0': 1}, {'0': 1, '1': 0}]
     """
-    if end is not None and not 0 <= end < len(texts):
-        raise ValueError(f"end: {end} is not the id of one of {len(texts)} tokens")
+    if not isinstance(pattern, str):
+        raise TypeError(f"pattern: expected a text, not {type(pattern).__name__}")
+    for token, text in enumerate(texts):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"texts[{token}]: expected a text or None, not {type(text).__name__}")
+    if end is not None:
+        end = integer(end, "end", 0, len(texts) - 1)
     texts = ["" if token == end else text or "" for token, text in enumerate(texts)]
     parts = _parts(pattern, "".join(sorted(set("".join(texts)))))
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import ArrayLike, array_of, integer, number
+from ._arrays import ArrayLike, array_of, floats, integer, number
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flips:
     """Result of `flips`: the effect of rounding on a text at temperature 0."""
 
@@ -44,9 +44,11 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
     probabilities = _flip_probabilities(_gaps(gaps, "gaps"), number(noise, "noise", 0, 1e300))
     mean = float(probabilities.mean())
     size = integer(length, "length", 1, 10**9)
-    # The number of tokens before the first flip, of at most `size`, is geometric.
-    before = size if mean == 0 else (1 - mean) * -math.expm1(size * math.log1p(-mean)) / mean
-    return Flips(1000 * mean, probabilities, math.inf if mean == 0 else (1 - mean) / mean, 1 - before / size)
+    if size * mean < 1e-4:  # a series, where the difference below would have few digits
+        changed = mean * (size + 1) / 2 * (1 - mean * (size - 1) / 3 * (1 - mean * (size - 2) / 4))
+    else:  # the number of tokens before the first flip, of at most `size`, is geometric
+        changed = 1 + (1 - mean) * math.expm1(size * math.log1p(-mean)) / mean / size
+    return Flips(1000 * mean, probabilities, math.inf if mean == 0 else (1 - mean) / mean, changed)
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,9 @@ def row_flips(law: Callable[[Floats], Floats], gaps: Floats, at_least: float = 0
 
 def _gaps(value: ArrayLike, name: str, empty: bool = False, others: bool = False) -> Floats:
     array = array_of(value, name)
-    if array.ndim not in ((1, 2) if others else (1,)) or (array.size == 0 and not empty):
-        raise ValueError(f"{name}: shape {array.shape}; expected [rows]{' or [rows, others]' if others else ''}")
-    row = np.asarray(array, dtype=np.float64)
+    if empty and array.shape == (0,):
+        return np.zeros(0)
+    row = floats(array, name, f"[rows]{' or [rows, others]' if others else ''}", (1, 2) if others else (1,)).astype(np.float64)
     if not (row >= 0).all():
         at = int(np.flatnonzero(~(row >= 0).ravel())[0])
         raise ValueError(f"{name}: {row.flat[at]} at {at}; a gap is the best logit minus another, at least 0")

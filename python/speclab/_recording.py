@@ -29,7 +29,7 @@ class RecordedSequence:
     count: int  #: tokens
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recording:
     """A text with natural logarithms of the probability of each token under target and draft (docs/recordings.md)."""
 

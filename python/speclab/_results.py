@@ -110,6 +110,12 @@ class Result(Shown):
         """For pickle and copy: the bytes of result.json and timings.json."""
         return _restored, (self.to_json(), self._core.timings())
 
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, Result) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
     title = property(lambda self: self._core.title)
     experiment = property(lambda self: self._core.experiment)
     partial = property(lambda self: self._core.partial)
@@ -231,9 +237,16 @@ class Result(Shown):
         out.write_text(self._core.report(), encoding="utf-8")
         return out
 
-    def save(self, folder: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes result.json, results.csv and timings.json into a folder, as the program does."""
-        self._core.save(os.fspath(folder))
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
+        """Writes result.json, results.csv and timings.json into a folder, as the program does.
+
+        Args:
+            force: whether to overwrite results of another config.
+
+        Raises:
+            ConfigError: the folder holds results of another config, or cannot be written to.
+        """
+        self._core.save(os.fspath(folder), bool(force))
         return pathlib.Path(folder)
 
     def __str__(self) -> str:

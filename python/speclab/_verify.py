@@ -14,7 +14,7 @@ from ._rules import RuleLike, as_rule
 from ._simulate import MOST_SEED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdicts:
     """The decisions of verification, by request."""
 
@@ -100,7 +100,7 @@ def verify(
         accepted,
         following,
     )
-    return Verdicts(accepted, following, ids)
+    return Verdicts(accepted, following, ids.copy())
 
 
 def _uniforms(uniforms: ArrayLike | None, seed: int | None, round: int, requests: int, gamma: int) -> npt.NDArray[np.float64] | None:

@@ -155,6 +155,13 @@ def test_serve_is_plan_load(tmp_path):
         assert speclab.serve(0.7, cost=models | dict(target="llama-3.1-70b")).policies == []
 
 
+def test_sweep_reads_what_run_reads(tmp_path):
+    """Editors on Windows begin files with a byte order mark."""
+    file = tmp_path / "bom.json"
+    file.write_text(json.dumps({"title": "γ", "experiment": "predict", "alpha": 0.8, "sweep": {"/gamma": [1, 3]}}), encoding="utf-8-sig")
+    assert speclab.sweep(file) == speclab.run(file)
+
+
 def test_sweep_looks_at_the_config():
     with pytest.raises(speclab.ConfigError, match="/sweep"):
         speclab.sweep(SOURCE / "configs/first.json")

@@ -113,12 +113,25 @@ def test_what_ends_a_text():
     ("a?+a", ["a"], 0, "it has a possessive repeat"),
     ("(?>a)", ["a"], 0, "it has an atomic group"),
     ("(?!)", ["a"], 0, "it has a look-ahead or look-behind"),
-    ("a", ["a"], 1, "end: 1 is not the id of one of 1 tokens"),
+    ("a", ["a"], 1, "end: 1; expected 0 to 0"),
     ("(){4000000000}a{4000000000}", ["a"], 0, "its automaton has more than 10,000 states"),
     ("[ab]*a[ab]{30}", ["a", "b"], None, "its automaton has more than 10,000 states: lower the counts of its repeats, such as {30}, or repeat without a count (*, +)"),
 ])
 def test_refusals(pattern, texts, end, part):
     with pytest.raises(ValueError, match=re.escape(part)):
+        speclab.grammar(pattern, texts, end=end)
+
+
+@pytest.mark.parametrize(("pattern", "texts", "end", "part"), [
+    ("a+", ["a", "</s>"], 0.5, "end: expected an integer, not float"),
+    ("a+", ["a", "</s>"], "1", "end: expected an integer, not str"),
+    ("a+", ["a", "</s>"], True, "end: expected an integer, not True"),
+    ("a+", ["a", 2], None, "texts[1]: expected a text or None, not int"),
+    (None, ["a"], None, "pattern: expected a text, not NoneType"),
+    (b"a", ["a"], None, "pattern: expected a text, not bytes"),
+])
+def test_wrong_types(pattern, texts, end, part):
+    with pytest.raises(TypeError, match=re.escape(part)):
         speclab.grammar(pattern, texts, end=end)
 
 

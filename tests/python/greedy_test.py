@@ -2,7 +2,9 @@
 
 Statistical tests have fixed seeds; a false alarm of one of them has the probability that it states."""
 
+import decimal
 import doctest
+import fractions
 import itertools
 import math
 import os
@@ -125,7 +127,7 @@ def test_the_sum_of_unlike_texts_is_exact():
 
 def test_bad_input_is_refused():
     for call, words in (
-        (lambda: speclab.flips([], 0.1), r"gaps: shape \(0,\)"), (lambda: speclab.flips([-1.0], 0.1), "gaps: -1.0 at 0"),
+        (lambda: speclab.flips([], 0.1), "gaps: is empty"), (lambda: speclab.flips([-1.0], 0.1), "gaps: -1.0 at 0"),
         (lambda: speclab.flips([math.nan], 0.1), "gaps: nan at 0"), (lambda: speclab.flips([1.0], -1), "noise"),
         (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens in all; gaps has 2"),
         (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences for 1 texts"),
@@ -142,3 +144,24 @@ def test_the_page_prints_what_it_says():
     test = doctest.DocTestParser().get_doctest(examples, {}, "docs/temperature-zero.md", None, 0)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted >= 6 and result.failed == 0
+
+
+@pytest.mark.parametrize("wrong", [["0.1", "0.2"], [True, False], [1j, 0.5], np.array(["2020-01-01"], "datetime64[D]"), np.array(["0.5", "0.5"], object),
+                                   np.array([True, 0.5], object), np.array([1j], object), "0.1", None])
+def test_what_is_no_number_is_refused_by_name(wrong):
+    for name, call in (("gaps", lambda: speclab.flips(wrong, 0.1)), ("first_gaps", lambda: speclab.greedy_check(wrong, [0.1], 0.1)),
+                       ("gaps", lambda: speclab.greedy_check([], wrong, 0.1)), ("target", lambda: speclab.alpha(wrong, [0.5, 0.5]))):
+        with pytest.raises(TypeError, match=f"^{name}: "):
+            call()
+    assert speclab.flips(np.array([decimal.Decimal("0.5"), fractions.Fraction(1, 4)], object), 1).per_1000 == speclab.flips([0.5, 0.25], 1).per_1000
+    assert speclab.greedy_check([], [0.1], 0.1).rounding
+
+
+def test_changed_keeps_its_digits():
+    """For a small probability p it is p (length + 1) / 2; elsewhere the mean of 1 - (1 - p)^i over i, in fractions."""
+    for gap in (2.0, 3.6, 4.5, 5.5, 8.5, 15.0):
+        for length in (1, 2, 7, 256):
+            found = speclab.flips([gap], 1, length=length)
+            p = fractions.Fraction(found.probabilities[0])
+            assert found.changed == pytest.approx(float(sum(1 - (1 - p) ** i for i in range(1, length + 1)) / length), rel=1e-11)
+    assert found == found and found != speclab.flips([gap], 1)

@@ -196,3 +196,18 @@ def test_texts_that_are_no_texts_are_refused_by_name(tmp_path):
     ):
         with pytest.raises(ValueError, match=f"^{name}.*lone surrogate"):
             call()
+
+
+def test_results_of_another_config_are_kept(result, tmp_path):
+    other = speclab.run({"title": "t", "experiment": "predict", "alpha": 0.5})
+    folder = result.save(tmp_path / "out")
+    with pytest.raises(speclab.ConfigError, match="out holds the results of another config; choose another folder, or force=True to overwrite"):
+        other.save(folder)
+    assert speclab.Result.load(folder / "result.json") == result
+    result.save(folder)
+    (folder / "result.json").write_text("{")
+    with pytest.raises(speclab.ConfigError, match="result.json.*; or choose another folder, or force=True to overwrite it"):
+        result.save(folder)
+    other.save(folder, force=True)
+    again = speclab.Result.load(folder / "result.json")
+    assert again == other and again != result and len({again, other, result}) == 2 and again != "t"

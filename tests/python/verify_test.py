@@ -172,3 +172,13 @@ def test_nothing_was_drafted():
     target, draft, drafted = np.array([[[0.25, 0.75]]]), np.empty((1, 0, 2)), np.empty((1, 0), np.int64)
     for form in (np.asarray, np.ndarray.tolist, Tensor):
         assert speclab.verify(form(target), form(draft), form(drafted), uniforms=[[0.5]]).tokens.tolist() == [[1]]
+
+
+def test_verdicts_keep_what_they_were_given():
+    target, draft, drafted, _ = batch(1, 30, 3, 6)
+    buffer = drafted.astype(np.int32)
+    found = verify(target, draft, buffer, seed=5)
+    before = found.tokens
+    buffer[:] = 0
+    assert (found.tokens == before).all() and (found.drafted == drafted).all()
+    assert found == found and found != verify(target, draft, drafted, seed=5)
