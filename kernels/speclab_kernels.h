@@ -106,7 +106,8 @@ typedef struct speclab_view {
 } speclab_view;
 
 /* A batch of requests, each with up to gamma drafted tokens. Fill it with zeros first, then set
- * struct_size and the fields you need. All pointers are to memory of the current device. */
+ * struct_size and the fields you need. All pointers are to memory of the current device. Uniforms are not
+ * checked: others and NaN decide, too, without a flag, and tokens then lack the target's distribution. */
 typedef struct speclab_verify_batch {
   size_t struct_size;     /* sizeof(speclab_verify_batch); never above 4096 */
   int32_t implementation; /* 0: fused, exact; others: speclab_implementation_name */
@@ -127,7 +128,7 @@ typedef struct speclab_verify_batch {
   const int32_t* drafted;           /* [requests, gamma] */
   const int32_t* lengths;           /* [requests] drafted tokens of each, 0 to gamma; null: gamma */
   const speclab_address* addresses; /* [requests]; either these ... */
-  const double* uniforms; /* ... or [requests, gamma + 1] in [0, 1]: acceptance draws, then the next token */
+  const double* uniforms; /* ... or [requests, gamma + 1] in [0, 1): acceptance draws, then the next token */
   int32_t* accepted;      /* out: [requests] drafted tokens accepted */
   int32_t* next;          /* out: [requests] the token after them, or -2 */
   uint32_t* flags;        /* out, or null: [requests] */

@@ -123,7 +123,7 @@ struct VerifyBatch {
   std::int32_t cumulative_extra = 0;
   VerifyRule rule;
 
-  /// Exactly one of addresses, uniforms and seeds is given. uniforms: [requests, gamma + 1] in [0, 1]: an
+  /// Exactly one of addresses, uniforms and seeds is given. uniforms: [requests, gamma + 1] in [0, 1): an
   /// acceptance draw for each position, then the draw of the next token. seeds, with positions: [requests],
   /// one each; they stand for the address {seed, low half of the position, high half}. The same seed and
   /// position give the same draws everywhere, so that no two requests may share both.
