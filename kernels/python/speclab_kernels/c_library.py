@@ -1,6 +1,6 @@
 """Calls libspeclab_kernels.so through ctypes. kernels/speclab_kernels.h explains each field.
 
-A tensor here is anything with torch's data_ptr(), is_neg(), shape, stride(), dtype and is_contiguous(): torch itself is not imported.
+A tensor here is anything with torch's data_ptr(), shape, stride(), dtype and is_contiguous(): torch itself is not imported.
 """
 import ctypes
 import os
@@ -67,23 +67,20 @@ class TreeBatch(ctypes.Structure):
 
 def pointer(tensor):
     """Returns the address of a tensor whose memory holds its numbers. torch's negative bit leaves them unnegated there."""
-    if tensor.is_neg():
+    if getattr(tensor, "is_neg", bool)():
         raise SpeclabError("a tensor has torch's negative bit, and the library would read its numbers without their signs: pass its resolve_neg()")
     return tensor.data_ptr()
 
 
-def apart(tensor):
-    """Returns whether numbers of a row have gaps between them. Strides of NumPy's empty arrays are 0."""
-    return tensor.shape[-1] > 1 and tensor.stride(-1) != 1 and 0 not in tensor.shape
+def need_dense_rows(name, tensor):
+    """Raises SpeclabError if there are gaps between the numbers of a row. Strides of NumPy's empty arrays are 0."""
+    if tensor.shape[-1] > 1 and tensor.stride(-1) != 1 and 0 not in tensor.shape:
+        raise SpeclabError(f"the last stride of {name} is {tensor.stride(-1)}: 1 is needed, so call contiguous()")
 
 
 def rows(tensor):
-    """Returns logits [requests, positions, vocab] as Rows; their last dimension must be dense."""
-    if tensor is None:
-        return Rows()
-    if apart(tensor):
-        raise SpeclabError(f"the last stride of logits is {tensor.stride(2)}: 1 is needed, so call contiguous()")
-    return Rows(pointer(tensor), tensor.stride(0), tensor.stride(1))
+    """Returns logits [requests, positions, vocab] as Rows."""
+    return Rows() if tensor is None else Rows(pointer(tensor), tensor.stride(0), tensor.stride(1))
 
 
 def dense(name, tensor, shape, dtype):
@@ -109,8 +106,8 @@ def view(name, tensor, shape, dtype):
         return View()
     if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype:
         raise SpeclabError(f"{name} is {tuple(tensor.shape)} {tensor.dtype}: {shape} {dtype} is needed")
-    if len(shape) > 2 and apart(tensor):
-        raise SpeclabError(f"the last stride of {name} is {tensor.stride(2)}: 1 is needed, so call contiguous()")
+    if len(shape) > 2:
+        need_dense_rows(name, tensor)
     return View(pointer(tensor), None, tensor.stride(0), tensor.stride(1) if len(shape) > 1 else 0)
 
 
@@ -133,12 +130,9 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
     of_draft = (requests, gamma if draft_rows is None else draft_rows, vocab)
     if draft is not None and tuple(draft.shape) != of_draft:
         raise SpeclabError(f"draft is {tuple(draft.shape)}: {of_draft} is needed")
-    for name, tensor in (("target", target), ("draft", draft)):
-        if tensor is not None and str(tensor.dtype) not in DTYPES:
-            raise SpeclabError(f"{name} is {tensor.dtype}: one of {', '.join(DTYPES)} is needed")
     return Batch(
         implementation=implementation, requests=requests, gamma=gamma, vocab=vocab,
-        target_dtype=DTYPES[str(target.dtype)], draft_dtype=0 if draft is None else DTYPES[str(draft.dtype)],
+        target_dtype=dtype_of("target", target), draft_dtype=dtype_of("draft", draft),
         method=METHODS[method], residual=RESIDUALS[residual], lenience=lenience,
         sigmoid_alpha=sigmoid[0], sigmoid_beta=sigmoid[1], target=rows(target), draft=rows(draft),
         target_options=options("target_options", target_options, gamma + 1),
@@ -148,10 +142,12 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
 
 
 def dtype_of(name, tensor):
-    """Returns the number of the tensor's format; the last dimension must be dense."""
-    if str(tensor.dtype) not in DTYPES or apart(tensor):
-        raise SpeclabError(f"{name} is {tensor.dtype} with strides {tuple(tensor.stride())}: one of {', '.join(DTYPES)} is needed, and a "
-                           "last stride of 1")
+    """Returns the number of the format of dense rows; 0 for None."""
+    if tensor is None:
+        return 0
+    if str(tensor.dtype) not in DTYPES:
+        raise SpeclabError(f"{name} is {tensor.dtype}: one of {', '.join(DTYPES)} is needed")
+    need_dense_rows(name, tensor)
     return DTYPES[str(tensor.dtype)]
 
 
@@ -169,7 +165,7 @@ def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, nex
         return Rows() if tensor is None else Rows(pointer(tensor), tensor.stride(0), tensor.stride(0))
     return Batch(
         requests=requests, gamma=gamma, vocab=vocab, target_dtype=dtype_of("target", target), target=flat(target), target_index=index,
-        draft_dtype=0 if draft is None else dtype_of("draft", draft), draft=flat(draft), draft_index=None if draft is None else index,
+        draft_dtype=dtype_of("draft", draft), draft=flat(draft), draft_index=None if draft is None else index,
         draft_kind=0 if draft is None else PROBABILITIES, ties=TIES["lowest"], cumulative=index,
         drafted_view=View(dense("drafted", drafted, (target.shape[0],), "torch.int32"), index, 1, 1),
         target_temperature=View(dense("temperature", temperature, (requests,), "torch.float32"), None, 1, 0),

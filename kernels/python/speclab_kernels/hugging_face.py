@@ -25,7 +25,7 @@ def speculative_sampling(candidate_input_ids, candidate_logits, candidate_length
     if assistant_ensemble_weight is not None:
         target = _ensemble(target, draft, float(assistant_ensemble_weight))
     target, draft = (logits.float() if logits.dtype == torch.float64 else logits for logits in (target, draft))
-    result = verify(_dense(target), _dense(draft), drafted, uniforms)
+    result = verify(*(rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, draft)), drafted, uniforms)
     count = int(result.counts)
     if int(result.flags) & 1:
         raise ValueError("logits hold NaN or infinity, or a row without probability")
@@ -34,10 +34,6 @@ def speculative_sampling(candidate_input_ids, candidate_logits, candidate_length
     if is_done_candidate and count == candidate_length + 1:
         return tokens[:, :-1], accepted - 1
     return tokens, accepted
-
-
-def _dense(logits):
-    return logits if logits.stride(-1) == 1 else logits.contiguous()
 
 
 def _ensemble(target, draft, weight):

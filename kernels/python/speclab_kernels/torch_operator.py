@@ -91,12 +91,7 @@ def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
             draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, lenience: float, residual: str,
             ties: str, logs: bool, implementation: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     outputs = _outputs(target, drafted, logs)
-    batch = _filled(
-        outputs, target, draft, drafted, uniforms, addresses, lengths, method, lenience, residual, ties, logs, implementation, seeds=seeds,
-        positions=positions, mask=mask, top_k=top_k, top_p=top_p, min_p=min_p, target_temperature=target_temperature, target_cutoff=target_cutoff,
-        target_log_sum_exp=target_log_sum_exp, draft_temperature=draft_temperature, draft_cutoff=draft_cutoff,
-        draft_log_sum_exp=draft_log_sum_exp)
-    run(batch, target.device, emulate=implementation != "")
+    run(_filled(**locals()), target.device, emulate=implementation != "")
     return outputs
 
 
