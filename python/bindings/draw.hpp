@@ -126,9 +126,8 @@ class DrawFrom final : public PythonDraw {
   std::vector<Real> row(nb::handle weights, const char* name) const {
     std::vector<Real> row = weights_of<Real>(weights, name);
     if (row.size() == static_cast<std::size_t>(vocab_)) return row;
-    throw nb::value_error((std::string(name) + ": " + std::to_string(row.size()) +
-                           " weights; the vocabulary has " + std::to_string(vocab_) + " tokens")
-                              .c_str());
+    raise(PyExc_ValueError, (std::string(name) + ": " + std::to_string(row.size()) +
+                             " weights; the vocabulary has " + std::to_string(vocab_) + " tokens"));
   }
 
   static std::uint16_t next(std::uint16_t& count) {

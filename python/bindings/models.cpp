@@ -1,5 +1,4 @@
 // Binds models as handles: tables of rows, and functions.
-#include <fmt/format.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -69,11 +68,6 @@ FunctionModel of_config(const std::string& text, nb::object target) {
 }
 
 nb::object row(const Model& model, const std::vector<Token>& context) {
-  for (const Token token : context) {
-    if (token >= 0 && token < model.vocab()) continue;
-    throw nb::value_error(
-        fmt::format("context: token {} is not in the vocabulary of {} tokens", token, model.vocab()).c_str());
-  }
   std::vector<double> scratch;
   return python_row(model.next(context, scratch));
 }

@@ -11,11 +11,6 @@ namespace speclab::python {
 
 namespace {
 
-[[noreturn]] void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
-  throw nb::python_error();
-}
-
 std::string name_of_type(nb::handle value) { return nb::cast<std::string>(value.type().attr("__name__")); }
 
 /// Python makes no object of too many digits, or when it is interrupted.
@@ -47,6 +42,11 @@ void import_for_numbers() {
   fraction_type = nb::object(nb::module_::import_("fractions").attr("Fraction")).release();
   numpy = nb::module_::import_("numpy").release();
   numpy_bool = nb::object(numpy.attr("bool_")).release();
+}
+
+void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
 }
 
 void clear_error() {

@@ -19,6 +19,9 @@ namespace nb = nanobind;
 /// Imports modules once, when this module is imported: an import within a call could let another thread run.
 void import_for_numbers();
 
+/// Throws a Python error of this type.
+[[noreturn]] void raise(PyObject* type, const std::string& message);
+
 /// Clears the pending error of a value that is not what was asked for, so that a better one can be raised.
 /// Throws it if it is no Exception: an interrupt, which may come during any call into Python, must arrive as
 /// itself.

@@ -135,13 +135,12 @@ double branches_of_a_minute(bool in_python, std::size_t digits, std::int32_t voc
 
 void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t vocab, std::size_t digits) {
   if (bound <= most) return;
-  throw nb::value_error(
-      fmt::format("max_branches: up to {:.3g} branches{}, more than {:.3g}: lower gamma ({}) "
-                  "or the vocabulary ({} tokens), {}"
-                  "raise max_branches, or sample: check tests large cases, simulate counts",
-                  bound, digits > 0 ? fmt::format(" in fractions of {} digits", digits) : "", most, gamma,
-                  vocab, digits > 0 ? "take exact=False, " : "")
-          .c_str());
+  raise(PyExc_ValueError,
+        fmt::format("max_branches: up to {:.3g} branches{}, more than {:.3g}: lower gamma ({}) "
+                    "or the vocabulary ({} tokens), {}"
+                    "raise max_branches, or sample: check tests large cases, simulate counts",
+                    bound, digits > 0 ? fmt::format(" in fractions of {} digits", digits) : "", most, gamma,
+                    vocab, digits > 0 ? "take exact=False, " : ""));
 }
 
 template <class Real>
@@ -197,11 +196,10 @@ nb::dict prove_config(const ConfigText& text, bool exact, std::optional<double> 
 
 void refuse_variables(double variables, std::int32_t gamma, std::int32_t paths, std::int32_t vocab) {
   if (variables <= max_optimum_variables) return;
-  throw nb::value_error(
-      fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
-                  "or the vocabulary ({} tokens)",
-                  variables, max_optimum_variables, gamma, paths, vocab)
-          .c_str());
+  raise(PyExc_ValueError,
+        fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
+                    "or the vocabulary ({} tokens)",
+                    variables, max_optimum_variables, gamma, paths, vocab));
 }
 
 nb::dict dict_of(const Optimum& found) {

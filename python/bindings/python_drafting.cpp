@@ -12,11 +12,10 @@ namespace speclab::python {
 
 void PythonDrafter::Seen::count() {
   if (++runs <= max_runs) return;
-  throw nb::value_error(
-      fmt::format("max_branches: the drafter was run more than {} times; lower gamma or the vocabulary, or "
-                  "raise max_branches",
-                  max_runs)
-          .c_str());
+  raise(PyExc_ValueError,
+        fmt::format("max_branches: the drafter was run more than {} times; lower gamma or the vocabulary, or "
+                    "raise max_branches",
+                    max_runs));
 }
 
 template <class Real>
@@ -27,13 +26,13 @@ std::pair<std::vector<Token>, std::vector<std::vector<Real>>> PythonDrafter::che
         "{}: returned {}; a drafter returns (drafted, rows), at most {} ids from 0 to {} and for each the row from which it was drawn",
         name_, nb::cast<std::string>(nb::repr(returned)), most, vocab - 1);
   };
-  if (!nb::isinstance<nb::tuple>(returned) || nb::len(returned) != 2) throw nb::type_error(wanted().c_str());
+  if (!nb::isinstance<nb::tuple>(returned) || nb::len(returned) != 2) raise(PyExc_TypeError, wanted());
   const auto pair = nb::borrow<nb::tuple>(returned);
   const nb::object drafted = nb::steal(PySequence_List(nb::handle(pair[0]).ptr()));
   const nb::object rows = nb::steal(PySequence_List(nb::handle(pair[1]).ptr()));
   if (!drafted.is_valid() || !rows.is_valid()) {
     clear_error();
-    throw nb::type_error(wanted().c_str());
+    raise(PyExc_TypeError, wanted());
   }
   std::pair<std::vector<Token>, std::vector<std::vector<Real>>> checked;
   for (const nb::handle entry : nb::borrow<nb::list>(drafted)) {
@@ -41,22 +40,21 @@ std::pair<std::vector<Token>, std::vector<std::vector<Real>>> PythonDrafter::che
     const std::int64_t id = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
     if (PyErr_Occurred() != nullptr) {
       clear_error();
-      throw nb::type_error(wanted().c_str());
+      raise(PyExc_TypeError, wanted());
     }
-    if (id < 0 || id >= vocab) throw nb::value_error(wanted().c_str());
+    if (id < 0 || id >= vocab) raise(PyExc_ValueError, wanted());
     checked.first.push_back(static_cast<Token>(id));
   }
   if (std::ssize(checked.first) > most || nb::len(rows) != checked.first.size())
-    throw nb::value_error(wanted().c_str());
+    raise(PyExc_ValueError, wanted());
   for (const nb::handle given : nb::borrow<nb::list>(rows)) {
     const std::string what = fmt::format("{}: row {}", name_, checked.second.size());
     std::vector<Real> row = weights_of<Real>(given, what);
     Real total{0};
     for (const Real& weight : row) total += weight;
     if (std::ssize(row) != vocab || !(std::abs(static_cast<double>(total) - 1) <= row_tolerance)) {
-      throw nb::value_error(fmt::format("{}: {} weights of sum {}; expected {} probabilities", what,
-                                        row.size(), static_cast<double>(total), vocab)
-                                .c_str());
+      raise(PyExc_ValueError, fmt::format("{}: {} weights of sum {}; expected {} probabilities", what,
+                                          row.size(), static_cast<double>(total), vocab));
     }
     for (Real& weight : row) weight /= total;
     checked.second.push_back(std::move(row));

@@ -60,9 +60,8 @@ class PythonPolicy {
     const nb::object answer = nb::borrow(function_.get())(python_tuple({drafted.begin(), drafted.end()}),
                                                           row != nullptr ? python_row(*row) : nb::none());
     if (is_bool(answer)) return PyObject_IsTrue(answer.ptr()) == 1;
-    throw nb::type_error(("policy: returned " + nb::cast<std::string>(nb::repr(answer)) +
-                          "; expected True or False, whether to draft the next token")
-                             .c_str());
+    raise(PyExc_TypeError, ("policy: returned " + nb::cast<std::string>(nb::repr(answer)) +
+                            "; expected True or False, whether to draft the next token"));
   }
 
   HeldObject function_;

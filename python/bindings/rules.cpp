@@ -32,13 +32,18 @@ void AskedDraws::check(const std::string& point, std::size_t question) {
 
 void count_run(PythonFunction& rule) {
   if (++rule.runs <= rule.max_runs) return;
-  throw nb::value_error(
-      fmt::format("{}: run more than {} times; lower gamma or the vocabulary, or raise max_branches",
-                  rule.name, rule.max_runs)
-          .c_str());
+  raise(PyExc_ValueError,
+        fmt::format("{}: run more than {} times; lower gamma or the vocabulary, or raise max_branches",
+                    rule.name, rule.max_runs));
 }
 
 namespace {
+
+[[noreturn]] void refuse(const PythonFunction& rule, nb::handle returned, const std::string& wanted,
+                         PyObject* type = PyExc_ValueError) {
+  raise(type,
+        fmt::format("{}: returned {}; {}", rule.name, nb::cast<std::string>(nb::repr(returned)), wanted));
+}
 
 /// Returns the pair that a rule returned. `wanted` describes it, for errors.
 std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::handle returned,
@@ -62,15 +67,7 @@ std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::ha
       // Not a pair of integers: handled below.
     }
   }
-  throw nb::type_error(
-      fmt::format("{}: returned {}; {}", rule.name, nb::cast<std::string>(nb::repr(returned)), wanted)
-          .c_str());
-}
-
-void refuse(const PythonFunction& rule, nb::handle returned, const std::string& wanted) {
-  throw nb::value_error(
-      fmt::format("{}: returned {}; {}", rule.name, nb::cast<std::string>(nb::repr(returned)), wanted)
-          .c_str());
+  refuse(rule, returned, wanted, PyExc_TypeError);
 }
 
 RuleHandle of_catalogue(const std::string& text) {
@@ -99,36 +96,35 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
           true, false, functions};
 }
 
-/// Returns the rule with this drafting. `of_what` begins the ValueError for rules that do not support it.
+/// Returns the rule with a drafting that calls `function`. `of_what` begins the UsageError for rules that do
+/// not support it.
 template <class Drafting>
-RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
-  RuleHandle made{handle.name, nullptr, handle.in_python};
-  made.make = [inner = handle.make, name = handle.name, of_what, drafting](std::int32_t gamma,
-                                                                           double max_branches) {
-    const AnyRule rule = inner(gamma, max_branches).sampled;
+RuleHandle with_drafting(nb::handle_t<RuleHandle> rule, const char* of_what, const HeldObject& function,
+                         const Drafting& drafting) {
+  const auto& handle = nb::cast<const RuleHandle&>(rule);
+  const auto make = [inner = handle.make, name = handle.name, of_what, drafting](std::int32_t gamma,
+                                                                                 double max_branches) {
+    const AnyRule sampled = inner(gamma, max_branches).sampled;
     const Drafting fresh = drafting.fresh(max_branches);
     const auto asked = [&fresh](const auto& typed) { return programs_of(RuleAndDrafting(typed, fresh)); };
-    if (const auto* python = rule.get_if<PythonRule>()) return asked(*python);
-    if (const auto* token = rule.get_if<TokenRule>()) return asked(*token);
-    if (const auto* block = rule.get_if<BlockRule>()) return asked(*block);
+    if (const auto* python = sampled.get_if<PythonRule>()) return asked(*python);
+    if (const auto* token = sampled.get_if<TokenRule>()) return asked(*token);
+    if (const auto* block = sampled.get_if<BlockRule>()) return asked(*block);
     throw UsageError(fmt::format(
         "{}: works with the rules token and block and with functions of one draft, not with \"{}\"", of_what,
         name));
   };
-  return made;
+  return {handle.name, make, handle.in_python, false, {function, HeldObject(nb::borrow(rule))}};
 }
 
 RuleHandle with_policy(nb::handle_t<RuleHandle> rule, nb::object function) {
   const HeldObject held(std::move(function));
-  RuleHandle made = with_drafting(nb::cast<const RuleHandle&>(rule), "policy", PythonPolicy(held));
-  made.functions = {held, HeldObject(nb::borrow(rule))};
-  return made;
+  return with_drafting(rule, "policy", held, PythonPolicy(held));
 }
 
 RuleHandle with_drafter(nb::handle_t<RuleHandle> rule, const std::string& name, nb::object function) {
   const HeldObject held(std::move(function));
-  RuleHandle made = with_drafting(nb::cast<const RuleHandle&>(rule), "draft", PythonDrafter(name, held));
-  made.functions = {held, HeldObject(nb::borrow(rule))};
+  RuleHandle made = with_drafting(rule, "draft", held, PythonDrafter(name, held));
   // The number of its draws is not known beforehand.
   made.in_python = made.own_drafter = true;
   return made;

@@ -25,21 +25,16 @@ namespace {
 
 using Samples = nb::ndarray<const Token, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Converts a dict from tuples of ids to probabilities.
-SequenceDistribution<double> distribution_of(const nb::dict& law) {
+/// Tests samples against a distribution of sequences of their length, a dict from tuples to probabilities.
+/// Returns JSON and text.
+nb::tuple check_samples(const Samples& samples, const nb::dict& law, std::int32_t vocab, double level,
+                        double power) {
   SequenceDistribution<double> distribution;
   for (const auto [tokens, probability] : law) {
     std::vector<Token> sequence;
     for (const nb::handle token : nb::borrow<nb::tuple>(tokens)) sequence.push_back(nb::cast<Token>(token));
     distribution[std::move(sequence)] = nb::cast<double>(nb::float_(probability));
   }
-  return distribution;
-}
-
-/// Tests samples against the distribution of sequences of their length. Returns JSON and text.
-nb::tuple check_samples(const Samples& samples, const nb::dict& law, std::int32_t vocab, double level,
-                        double power) {
-  const SequenceDistribution<double> distribution = distribution_of(law);
   CheckSection settings{
       .tokens = static_cast<std::int32_t>(samples.shape(1)), .level = level, .power = power};
   Watch watch;
@@ -74,11 +69,12 @@ nb::dict plain_law(const Model& target, const std::vector<Token>& context, std::
   return law;
 }
 
-/// Calls rows_alike with the distribution of the target's sequences.
-bool alike(const Model& model, const std::vector<Token>& context, const nb::dict& reached, std::size_t most) {
-  const SequenceDistribution<double> distribution = distribution_of(reached);
+/// Calls rows_alike with the target's sequences of `most` tokens.
+bool alike(const Model& model, const Model& target, const std::vector<Token>& context, std::size_t most) {
   Watch watch;
-  return watch.run([&] { return rows_alike<double>(model, context, distribution, most); });
+  return watch.run([&] {
+    return rows_alike<double>(model, context, plain_distribution<double>(target, context, most), most);
+  });
 }
 
 }  // namespace
@@ -89,7 +85,7 @@ void bind_tests(nb::module_& module) {
   module.def("samples_for", &samples_for, nb::arg("sequences"), nb::arg("length"), nb::arg("distance"),
              nb::arg("level"), nb::arg("power"));
   module.def("plain_law", &plain_law, nb::arg("target"), nb::arg("context"), nb::arg("length"));
-  module.def("rows_alike", &alike, nb::arg("model"), nb::arg("context"), nb::arg("reached"), nb::arg("most"));
+  module.def("rows_alike", &alike, nb::arg("model"), nb::arg("target"), nb::arg("context"), nb::arg("most"));
 }
 
 }  // namespace speclab::python

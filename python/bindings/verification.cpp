@@ -180,9 +180,8 @@ void verify_batch(const Cube<Scalar>& target_rows, const Cube<Scalar>& draft_row
   const auto gamma = static_cast<std::int32_t>(drafted.shape(1));
   const AnyRule rule = handle.make(gamma, 0).sampled;
   if (!rule->one_draft())
-    throw nb::value_error(
-        fmt::format("rule: \"{}\" verifies several drafts of a position; verify takes one", handle.name)
-            .c_str());
+    raise(PyExc_ValueError,
+          fmt::format("rule: \"{}\" verifies several drafts of a position; verify takes one", handle.name));
   const Chance chance{uniforms ? uniforms->data() : nullptr, seed, round, gamma};
   std::optional<Refused> refused;
   Watch watch;
@@ -205,14 +204,12 @@ void verify_batch(const Cube<Scalar>& target_rows, const Cube<Scalar>& draft_row
   });
   if (!refused) return;
   if (refused->fault == nullptr)
-    throw nb::value_error(
-        fmt::format("uniforms: only the rules token, block and lenient take them, not \"{}\"; give a seed",
-                    handle.name)
-            .c_str());
-  throw nb::value_error(fmt::format("{}: the row of request {}, position {} {}",
-                                    refused->of_target ? "target_probs" : "draft_probs", refused->request,
-                                    refused->position, refused->fault)
-                            .c_str());
+    raise(PyExc_ValueError,
+          fmt::format("uniforms: only the rules token, block and lenient take them, not \"{}\"; give a seed",
+                      handle.name));
+  raise(PyExc_ValueError, fmt::format("{}: the row of request {}, position {} {}",
+                                      refused->of_target ? "target_probs" : "draft_probs", refused->request,
+                                      refused->position, refused->fault));
 }
 
 template <class Scalar>

@@ -118,11 +118,9 @@ def floats(value: ArrayLike, name: str, shape: str, dims: Sequence[int]) -> npt.
     array = array_of(value, name)
     kind = array.dtype.kind
     if kind == "O":
-        # NumPy would parse texts, and take booleans as 0 and 1.
-        for entry in array.flat:
-            if isinstance(entry, (bool, np.bool_, str, bytes, np.complexfloating)) or not hasattr(entry, "__float__"):
-                raise TypeError(f"{name}: expected numbers, not {entry!r}")
-        try:
+        try:  # NumPy would parse texts, and take booleans as 0 and 1
+            if any(isinstance(entry, (bool, np.bool_, str, bytes, np.complexfloating)) for entry in array.flat):
+                raise TypeError
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name}: contains something that is no number") from None
@@ -240,14 +238,12 @@ def exact_table(value: ArrayLike, name: str) -> list[list[Fraction]]:
     """[V] or [contexts, V] as fractions, each row divided by its sum."""
     if hasattr(value, "__dlpack__"):
         value = array_of(value, name)
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
-        raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}")
-    if len(value) == 0:
-        raise ValueError(f"{name}: is empty")
     if isinstance(value, np.ndarray):
         _of_shape(value, name, "[V] or [contexts, V]", (1, 2))
     try:
-        nested = hasattr(value[0], "__len__") and not isinstance(value[0], (str, bytes))
+        if len(value) == 0:
+            raise ValueError(f"{name}: is empty")
+        nested = not isinstance(value, (str, bytes)) and hasattr(value[0], "__len__") and not isinstance(value[0], (str, bytes))
     except (KeyError, IndexError, TypeError):
         raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}") from None
     if not nested:

@@ -262,15 +262,14 @@ def check_sampler(
     seen = context_ids(context, "context", vocab)
     if vocab ** (gamma + 1) > 100_000:
         raise ValueError(f"gamma: {vocab}^{gamma + 1} sequences of gamma + 1 tokens; at most 100,000 can be tested")
-    expected = dict(_core.plain_law(target_model, seen, gamma + 1))
     # A round reads the target's rows after up to gamma tokens, the draft's after up to gamma - 1.
     reads = (("target", target_model, gamma), ("draft", draft_model, gamma - 1))
-    made = [name for name, model, most in reads if _core.rows_alike(model, seen, expected, most)]
+    made = [name for name, model, most in reads if _core.rows_alike(model, target_model, seen, most)]
     if "target" in made:
         target_model = _core.made_by_context(target_model)
-        expected = dict(_core.plain_law(target_model, seen, gamma + 1))
     if "draft" in made:
         draft_model = _core.made_by_context(draft_model)
+    expected = dict(_core.plain_law(target_model, seen, gamma + 1))
     if samples is None:
         samples = int(_core.samples_for(len(expected), gamma + 1, distance, level, power))
     samples = integer(samples, "samples", 1, 2**31 // (gamma + 1))

@@ -36,11 +36,9 @@ def grammar(pattern: str, texts: Sequence[Optional[str]], *, end: Optional[int] 
     >>> grammar("a+", ["a", "</s>"], end=1)
     [{'0': 1}, {'0': 1, '1': 0}]
     """
-    if not isinstance(pattern, str):
-        raise TypeError(f"pattern: expected a text, not {type(pattern).__name__}")
-    for token, text in enumerate(texts):
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"texts[{token}]: expected a text or None, not {type(text).__name__}")
+    for name, text in [("pattern", pattern), *((f"texts[{token}]", "" if text is None else text) for token, text in enumerate(texts))]:
+        if not isinstance(text, str):
+            raise TypeError(f"{name}: expected a text, not {type(text).__name__}")
     if end is not None:
         end = integer(end, "end", 0, len(texts) - 1)
     texts = ["" if token == end else text or "" for token, text in enumerate(texts)]

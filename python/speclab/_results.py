@@ -238,14 +238,8 @@ class Result(Shown):
         return out
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
-        """Writes result.json, results.csv and timings.json into a folder, as the program does.
-
-        Args:
-            force: whether to overwrite results of another config.
-
-        Raises:
-            ConfigError: the folder holds results of another config, or cannot be written to.
-        """
+        """Writes result.json, results.csv and timings.json into a folder, as the program does. Raises ConfigError if it cannot be
+        written to, or, without `force`, holds results of another config."""
         self._core.save(os.fspath(folder), bool(force))
         return pathlib.Path(folder)
 

@@ -126,7 +126,7 @@ def test_refusals(pattern, texts, end, part):
     ("a+", ["a", "</s>"], 0.5, "end: expected an integer, not float"),
     ("a+", ["a", "</s>"], "1", "end: expected an integer, not str"),
     ("a+", ["a", "</s>"], True, "end: expected an integer, not True"),
-    ("a+", ["a", 2], None, "texts[1]: expected a text or None, not int"),
+    ("a+", ["a", 2], None, "texts[1]: expected a text, not int"),
     (None, ["a"], None, "pattern: expected a text, not NoneType"),
     (b"a", ["a"], None, "pattern: expected a text, not bytes"),
 ])
