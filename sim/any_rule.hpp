@@ -115,6 +115,7 @@ class RuleProgram {
   /// Returns the number of tokens drafted at the first position of a round: 0 if gamma is 0, 1 for rules of
   /// one draft.
   virtual std::int32_t first_drafts(std::int32_t gamma) const = 0;
+
   /// Returns whether the rule drafts one sequence of tokens.
   virtual bool one_draft() const = 0;
   /// Returns whether the rule decides about one draft, position by position (PositionRule).
@@ -138,8 +139,10 @@ class RuleProgram {
   /// `decide`.
   virtual double acceptance(Token token, Row target, Row draft) const = 0;
   virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
+
   /// Returns the rule as a ByPosition rule (core/rules/by_position.hpp); null if it is not one.
   virtual std::shared_ptr<const PositionProgram> position_program() const = 0;
+
   /// Returns the rule if it is of exactly this type, else null.
   virtual const void* held(const std::type_info& type) const = 0;
 };

@@ -59,6 +59,7 @@ struct SimulationSize {
   /// Cuts into batches of complete trials if there are enough trials, else into spans of rounds that may be
   /// dependent.
   BatchCut cut() const { return {total(), batches, has_independent_trials() ? length : 1U}; }
+
   /// Cuts rounds that are independent of each other, regardless of trials.
   BatchCut independent_cut() const { return {total(), batches}; }
 

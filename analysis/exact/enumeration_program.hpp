@@ -57,6 +57,7 @@ class EnumerationProgram {
 
   /// Returns how the rule's tokens are drafted; none if the shape depends on the draft's rows.
   virtual std::optional<Drafting> drafting() const = 0;
+
   /// Returns whether the rule decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
   /// Calls describe_position of analysis/exact/context_chain.hpp. Throws std::logic_error unless the rule

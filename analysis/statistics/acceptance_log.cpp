@@ -189,6 +189,7 @@ PositionalTokens positional_tokens(std::span<const LoggedRound> log, double conf
 }
 
 bool LogFit::positions_rejected() const { return rejected(positions_alike); }
+
 bool LogFit::rounds_rejected() const { return rounds_independent && rejected(*rounds_independent); }
 
 LogFit log_fit(std::span<const LoggedRound> rounds, const PositionCounts& counts, double confidence) {

@@ -178,6 +178,7 @@ bool varied(const std::map<double, std::uint64_t>& counts) {
 }  // namespace
 
 bool varies(const BatchRatio& batches) { return varied(value_counts(batches)); }
+
 bool Interval::bounded() const { return std::isfinite(low) && std::isfinite(high); }
 
 bool Interval::holds(double value) const {

@@ -77,6 +77,7 @@ std::vector<JsonDocument> json_documents(std::string_view text, const std::strin
                                          std::string& problem);
 /// Returns the documents. Throws UsageError, naming the file, if the text is not JSON.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name);
+
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where, true}; }
 
 }  // namespace speclab

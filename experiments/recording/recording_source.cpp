@@ -29,6 +29,7 @@ RecordingSource::RecordingSource(std::string file, std::string column,
 }
 
 RecordingSource::~RecordingSource() = default;
+
 std::string_view RecordingSource::first_line() const { return first_line_of(bytes()); }
 
 const std::vector<JsonDocument>& RecordingSource::documents() const {

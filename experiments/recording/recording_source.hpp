@@ -32,6 +32,7 @@ class RecordingSource {
   std::string_view bytes() const { return without_byte_order_mark(file_->bytes()); }
   /// Returns the file, which must outlive views of its bytes.
   std::shared_ptr<const MappedFile> file() const { return file_; }
+
   /// Returns the first line that is not blank, trimmed.
   std::string_view first_line() const;
 

@@ -26,10 +26,12 @@ class Journal {
   /// required and there is nothing to continue. If lines are damaged, the old journal is kept as
   /// journal.jsonl.damaged and its undamaged cells are used.
   Journal(const std::filesystem::path& folder, const RunIdentity& identity, Resume resume);
+
   /// Returns the cells that need not be run again.
   FinishedCells take_finished() { return std::move(finished_); }
   /// Returns sentences about how the earlier run was used; empty if there was none.
   const std::vector<std::string>& notes() const { return notes_; }
+
   /// Writes a finished cell; thread-safe. Throws std::runtime_error if it cannot be written.
   void add(std::size_t cell, const CellResult& result) { writer_.add(cell, result); }
 

@@ -74,6 +74,7 @@ class JournalReader {
  public:
   /// Throws std::runtime_error if the file cannot be opened.
   explicit JournalReader(std::filesystem::path file);
+
   /// Returns the cell as JSON, valid until the next call. Throws std::runtime_error if the file has changed.
   std::string_view cell(std::uint64_t offset);
 

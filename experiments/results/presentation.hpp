@@ -90,6 +90,7 @@ std::shared_ptr<const Presentation> presented(Presentation how);
 
 /// Returns the presentation of a config's experiment.
 const Presentation& presentation_of(const ShownConfig& config);
+
 std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id);
 std::vector<Figure> figures_of(const Result& result, const Timings& timings);
 std::vector<Passage> passages_of(const Result& result, const std::string& id);

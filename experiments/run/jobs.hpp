@@ -80,6 +80,7 @@ void require_gpu_form(const Job& job);
 class JobList {
  public:
   explicit JobList(Backend backend = Backend::cpu);
+
   /// Returns the config's set-up. Configs that differ only in values that it does not depend on share it.
   std::shared_ptr<const Setup> setup(const Config& config);
 
@@ -111,8 +112,10 @@ class JobList {
 
   /// Drops jobs and set-ups; keeps the factory's and other shared objects.
   void clear();
+
   /// Returns the factory, which holds the corpora and models of all cells.
   ModelFactory& factory() { return factory_; }
+
   /// Returns the number of rounds (or tokens) still to run.
   std::uint64_t total() const;
 

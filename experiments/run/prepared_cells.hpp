@@ -60,6 +60,7 @@ class CellRunner {
   /// Called after each job, by any thread: makes the results of cells that wait for no other job and have no
   /// slow `finish` (Work::own_steps).
   void after(const Job& job);
+
   /// Makes the results of all remaining cells, in order.
   void rest();
 

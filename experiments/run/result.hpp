@@ -139,6 +139,7 @@ std::shared_ptr<const CellSource> recomputed_cells(const Config& config, double 
 Json cell_json(const Experiment& experiment, const CellResult& cell);
 /// Reads such JSON. Throws ConfigError if it is none.
 CellResult read_cell(const Experiment& experiment, const Json& json);
+
 Json result_json(const Result& result);
 /// Writes result.json in pieces, because a million cells as JSON values need several times the memory. The
 /// cells are those of `cells`, instead of the result's own.

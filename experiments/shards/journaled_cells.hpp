@@ -24,6 +24,7 @@ class JournaledCells {
   /// Returns a cell's JSON, valid until the next call. Throws std::runtime_error if the journal cannot be
   /// read.
   std::string_view json(std::size_t cell) const;
+
   /// Sets the file of the cells that are added next.
   void add_file(const std::filesystem::path& file);
   void add(std::size_t cell, std::uint64_t offset) {

@@ -17,6 +17,7 @@ namespace speclab {
 class ShardPlan {
  public:
   ShardPlan(const CellGrid& cells, int shards);
+
   /// Returns the number of cells in the grid.
   std::size_t cells() const { return simulation_of_.size(); }
   /// Returns the shard, from 1, that runs a cell.

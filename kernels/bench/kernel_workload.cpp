@@ -52,6 +52,7 @@ constexpr std::array all{
 }  // namespace
 
 std::span<const KernelWorkloadInfo> kernel_workloads() { return all; }
+
 const KernelWorkloadInfo& info_of(KernelWorkload workload) { return all[static_cast<std::size_t>(workload)]; }
 
 }  // namespace speclab

@@ -37,6 +37,7 @@ struct KernelWorkloadInfo {
 
 /// Returns all workloads, in the order of the enumeration.
 std::span<const KernelWorkloadInfo> kernel_workloads();
+
 const KernelWorkloadInfo& info_of(KernelWorkload workload);
 
 }  // namespace speclab

@@ -76,6 +76,7 @@ SPECLAB_IS_DESCRIBED(KernelCheckReport);
 
 /// Runs all checks. Throws Stopped after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);
+
 std::string kernel_check_text(const KernelCheckReport& report);
 
 }  // namespace speclab

@@ -32,8 +32,10 @@ class RequestBatch {
 
   void set(bool of_target, std::int32_t request, std::int32_t position, Token id, float logit);
   Token& drafted(std::int32_t request, std::int32_t position);
+
   /// Fills all rows with logits of `how`, and draws the drafted tokens from the draft's rows.
   void make(const MadeLogits& how);
+
   /// Replaces random numbers by given uniforms: gamma + 1 for the first request, 0.5 for others.
   void set_uniforms(std::vector<double> uniforms);
 

@@ -62,6 +62,7 @@ class LookupDrafter {
 
   /// Requires vocab >= 1, 1 <= min_match <= max_match, length >= 0.
   explicit LookupDrafter(std::int32_t vocab, const LookupOptions& options = {});
+
   /// Reads the context, which has fewer than 2^32 tokens.
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,

@@ -41,6 +41,7 @@ class CachedModel {
 
   std::int32_t vocab() const;
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
   /// Returns the number of tokens at the end of a context on which its rows depend, if known for the base.
   std::optional<int> memory() const;
   std::optional<std::size_t> max_context() const { return base_.max_context(); }

@@ -211,6 +211,7 @@ void GgufModel::prepare(std::span<const Token> context, std::size_t first) const
 }
 
 bool GgufModel::prepares() const { return engine_->options().batch != 1; }
+
 std::size_t GgufModel::max_context() const { return static_cast<std::size_t>(engine_->max_context()); }
 
 std::optional<GgufModel> GgufModel::adjusted(const Adjustment& how) const {

@@ -49,8 +49,10 @@ class GgufModel {
   bool prepares() const;
 
   std::size_t max_context() const;
+
   /// Returns the model with sampling options applied to its logits; none if it has some already.
   std::optional<GgufModel> adjusted(const Adjustment& how) const;
+
   /// Bytes of the weights, and of the cache of one thread, as far as the file tells them before loading.
   static double cache_bytes(const GgufFacts& facts, const GgufOptions& options);
 

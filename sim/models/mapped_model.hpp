@@ -24,6 +24,7 @@ class MappedModel {
 
   std::int32_t vocab() const { return seen_->size(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
   /// Returns the number of tokens of `seen` that have a partner.
   std::int32_t partners() const { return partners_; }
 

@@ -64,16 +64,22 @@ class Model {
   /// Returns the number of tokens at the end of a context on which its rows depend; empty if no bound is
   /// known.
   std::optional<int> memory() const { return held_->memory(); }
+
   /// Returns the maximum number of tokens of a context; empty if there is no limit.
   std::optional<std::size_t> max_context() const { return held_->max_context(); }
+
   /// Returns the model with sampling options applied, if it can do better than adjusting its rows.
   std::optional<Model> adjusted(const Adjustment& how) const { return held_->adjusted(how); }
+
   /// Returns the stored table if this is one; for algorithms that read stored rows directly.
   const TableModel* table() const { return table_; }
+
   /// Returns the n-gram model if this is one.
   const NgramModel* ngram() const { return ngram_; }
+
   /// Returns the model and its sampling options if this is an AdjustedModel.
   const AdjustedModel* sampled() const { return sampled_; }
+
   /// Returns whether the row is the same in every context.
   bool context_free() const { return table() != nullptr && table()->order() == 0; }
 

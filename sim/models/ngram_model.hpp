@@ -59,6 +59,7 @@ class NgramModel {
   /// Returns the dense row: one pass over the vocabulary, then the listed followers. Without any known
   /// context these are the stored unigrams themselves.
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
   /// Returns one probability of the same row, searching from the longest n-gram down. O(order) look-ups.
   double probability(std::span<const Token> context, Token token) const;
 

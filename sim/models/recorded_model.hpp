@@ -33,6 +33,7 @@ class RecordedModel {
   std::int32_t vocab() const { return 2; }
   /// Returns the row after a context that is a prompt of `prompt` and the tokens after it (asserted).
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
+
   /// Returns the context at which position `start` is next: its number in binary.
   static std::vector<Token> prompt(std::uint32_t start);
 

@@ -24,6 +24,7 @@ class RunsTogether {
   RunsTogether(const RunsTogether&) = delete;
   RunsTogether& operator=(const RunsTogether&) = delete;
   virtual ~RunsTogether() = default;
+
   /// Makes at most one run per text; `texts` texts are decoded together. May throw.
   virtual void run_together(std::span<const TextRun> runs, std::size_t texts) = 0;
 };

@@ -41,6 +41,7 @@ class Vocabulary {
 
   Tokenization tokenization() const { return tokenization_; }
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
+
   /// Returns one token in printable form, without white space: bytes other than visible ASCII are "<0xNN>".
   const std::string& text(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
 

@@ -222,6 +222,7 @@ namespace {
 }  // namespace
 
 bool has_libllama() { return false; }
+
 GgufTokenizer::GgufTokenizer(const std::filesystem::path& file) { without_llama(file); }
 std::string GgufTokenizer::text(Token) const { without_llama(file_); }
 std::vector<Token> GgufTokenizer::tokens(std::string_view) const { without_llama(file_); }

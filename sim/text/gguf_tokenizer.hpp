@@ -48,6 +48,7 @@ class GgufTokenizer final : public TokenCoder {
   /// Returns the tokens of `text` as a user's first message, with the beginning of the answer, by the file's
   /// chat template. Throws ModelError if the file has none, or one that libllama does not know.
   std::vector<Token> chat(std::string_view text) const;
+
   /// Returns the token that the model expects before every text; none for most byte-level models.
   std::optional<Token> start() const { return start_; }
   /// Returns the token that replaces an empty context, for which no model has a row: the beginning of a text,

@@ -91,6 +91,7 @@ Subword Subword::train(std::string_view text, std::int32_t vocabulary_cap) {
 }
 
 std::int32_t Subword::size() const { return coder_->GetPieceSize(); }
+
 std::string Subword::text(Token token) const { return coder_->IdToPiece(token); }
 
 std::vector<Token> Subword::tokens(std::string_view text) const {

@@ -80,6 +80,7 @@ const std::vector<const KindInfo*>& FamilyBase::kinds() const {
 }
 
 std::vector<std::string> FamilyBase::names() const { return entry_names(kinds()); }
+
 const KindInfo* FamilyBase::find(std::string_view name) const { return find_named(kinds(), name); }
 
 const KindInfo& FamilyBase::at(const Json& name, const std::string& path) const {

@@ -21,15 +21,19 @@ class Type {
   Type(const Type&) = delete;
   Type& operator=(const Type&) = delete;
   virtual ~Type() = default;
+
   /// Reads `json` into `*value`. Throws ConfigError, which names `path`, for any other value.
   virtual void read(const Json& json, const std::string& path, void* value) const = 0;
   virtual void write(const void* value, Json& json) const = 0;
+
   /// Returns the value's form and range in words: "a number > 0 and <= 1".
   virtual std::string words() const = 0;
   /// Writes the value's JSON Schema to `out`; families become references.
   virtual void schema(Json& out) const = 0;
+
   /// Returns the type that one step of a JSON pointer leads to; null if there is none.
   virtual const Type* below(const std::string& /*step*/) const { return element(); }
+
   /// Adds the paths of the input files (see input_file) that the value names.
   virtual void add_input_files(const void* /*value*/, std::vector<std::string>& /*files*/) const {}
 

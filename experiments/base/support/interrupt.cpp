@@ -101,6 +101,7 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool interrupted() { return flag.load(std::memory_order_relaxed); }
+
 void set_interrupted_threads(int threads) { threads_at_work = std::max(threads, 1); }
 
 }  // namespace speclab

@@ -30,6 +30,7 @@ class ThreadLimit {
 
 /// Returns the number of worker threads in use.
 int thread_count();
+
 bool writes_to_terminal();
 
 }  // namespace speclab

@@ -47,6 +47,7 @@ class NpzArchive {
  public:
   /// Throws std::runtime_error if the bytes are not an archive.
   explicit NpzArchive(std::string_view bytes);
+
   /// Returns the names of the arrays, without ".npy".
   std::vector<std::string> names() const;
   bool has(const std::string& name) const;

@@ -70,6 +70,7 @@ Glyph first_glyph(std::string_view text) {
 }
 
 std::string printable(std::string_view text, std::size_t most) { return shortened(text, most, true); }
+
 std::string printable_line(std::string_view text, std::size_t most) { return shortened(text, most, false); }
 
 }  // namespace speclab

@@ -46,8 +46,10 @@ class ModelFactory {
 
   /// Returns the text of a corpus. Throws ConfigError below `path`.
   std::shared_ptr<const CorpusText> text(const CorpusConfig& corpus, const std::string& path);
+
   /// Returns the text of the request's corpus. Throws ConfigError if there is none.
   std::shared_ptr<const CorpusText> text(const ModelRequest& request);
+
   /// Returns a model with its sampling options, by default the config's. Throws ConfigError.
   BuiltModel model(const ModelConfig& config, const ModelRequest& request, const RequestLaw& config_sampling);
 

@@ -92,6 +92,7 @@ ModelKind ngram_model() {
 }
 
 ModelKind unigram_model() { return ngram_of_order("unigram", "The n-gram of order 1.", 1); }
+
 ModelKind bigram_model() { return ngram_of_order("bigram", "The n-gram of order 2.", 2); }
 
 }  // namespace speclab

@@ -16,6 +16,7 @@ inline constexpr std::int32_t max_tokens_drafted = 64;
 /// Input of a policy besides its parameters: the time of a round with so many drafted tokens, in target runs.
 struct PolicyRequest {
   std::function<double(std::int32_t drafted)> round_time;
+
   /// Returns the times of rounds with 0 to `most` drafted tokens.
   RoundTimes round_times(std::int32_t most) const;
 };
@@ -35,6 +36,7 @@ Family<PolicyKind>& policy_family();
 
 /// Returns the name of a policy in tables.
 const std::string& label_of(const PolicyConfig& policy);
+
 AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
 
 /// Describes the parameter "most".

@@ -25,6 +25,7 @@ class RuleRequest {
  public:
   /// `gamma` is called only by rules that depend on it.
   explicit RuleRequest(std::function<std::int32_t()> gamma) : gamma_(std::move(gamma)) {}
+
   /// Returns the drafted tokens per round.
   std::int32_t gamma() const { return gamma_(); }
 

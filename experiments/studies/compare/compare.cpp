@@ -26,6 +26,7 @@ namespace speclab {
 namespace {
 
 const CompareSection& section_of(const Config& config) { return config.section<CompareSection>(); }
+
 const std::string& label_of(const TaskConfig& task) { return task.name; }
 
 /// Returns the index of the first entry of a list with this name; the list's size if there is none.

@@ -42,6 +42,7 @@ SPECLAB_IS_DESCRIBED(RequestSurvey);
 
 /// Tries every option, order and fault on the rows, gamma and prompt of a task.
 RequestSurvey survey_requests(const ProofTask& task, std::size_t tokens);
+
 Listing request_survey_text(const RequestSurvey& survey);
 std::string request_survey_headline(const RequestSurvey& survey);
 

@@ -73,6 +73,7 @@ SPECLAB_IS_DESCRIBED(Survey);
 /// Proves every surveyed rule on `instances` instances; with `optimum` also computes optima. Progress counts
 /// instances; a stop leaves the result partial.
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control);
+
 Listing survey_text(const Survey& survey);
 std::string survey_headline(const Survey& survey);
 /// Returns a figure of each rule's acceptance beside the optimal transport bound.
