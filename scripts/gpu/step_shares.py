@@ -41,8 +41,8 @@ def time_of(times, ids):
 
 
 def step_ms(model, devices, requests):
-    """The draft, which the command must have, does not change the time of the target's run."""
-    command = ["speclab", "plan", "alpha", "0.7", "--draft", "llama-3.2-1b", "--target", model, "--device", "h200", "--devices", str(devices), "--batch",
+    """The cost of drafting, which the command must have, does not change the time of the target's run."""
+    command = ["speclab", "plan", "alpha", "0.7", "--c", "0.1", "--target", model, "--device", "h200", "--devices", str(devices), "--batch",
                str(requests), "--json"]
     plan = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     cost = next(each["verify_cost"] for each in plan["gammas"] if each["gamma"] == GAMMA)
