@@ -2,6 +2,7 @@
 // costs of rounds that a pair of models has.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <span>
@@ -41,8 +42,13 @@ class MeasuredCost {
   /// has one point.
   std::string flat_end() const;
 
-  /// Returns whether a run over the most tokens takes less time than one over the fewest.
-  bool falls() const { return ms(max_tokens(), min_batch()) < ms(min_tokens(), min_batch()); }
+  /// Returns whether a run over the most tokens takes at least 2% less time than one over the fewest.
+  bool falls() const {
+    constexpr double noise = 0.02;
+    return std::any_of(batches_.begin(), batches_.end(), [&](double batch) {
+      return ms(max_tokens(), batch) < (1 - noise) * ms(min_tokens(), batch);
+    });
+  }
 
   double min_tokens() const { return tokens_.front(); }
   double max_tokens() const { return tokens_.back(); }

@@ -26,7 +26,7 @@ struct Device {
 };
 
 /// The numbers that matrices multiply. A device without units for them multiplies in 16 bits.
-enum class Arithmetic { sixteen_bits, int8, fp8, fp4 };
+enum class MatrixFormat { sixteen_bits, int8, fp8, fp4 };
 
 /// The relation of a Transformer to the target: an independent model, or a head, which drafts from the
 /// target's states.
@@ -105,7 +105,7 @@ struct Transformer {
   int max_drafted = 0;
   std::optional<StoredBytes> stored{};  ///< empty: all parameters have the bytes of a Precision
   std::string stored_as{};  ///< name of the numbers of most weights, such as "fp8"; empty: not stated
-  Arithmetic arithmetic = Arithmetic::sixteen_bits;  ///< of most of `stored`
+  MatrixFormat arithmetic = MatrixFormat::sixteen_bits;  ///< of most of `stored`
   bool eight_bit_cache = false;
   double positions = 0;              ///< longest context; 0: unknown, or without a limit
   double index_bytes = 0;            ///< bytes of all weights by the checkpoint's index; 0: unknown
@@ -153,7 +153,7 @@ double expected_experts(const Transformer& model, double tokens, double batch);
 struct Precision {
   double weight_bytes = 2;
   double cache_bytes = 2;
-  Arithmetic arithmetic = Arithmetic::sixteen_bits;
+  MatrixFormat arithmetic = MatrixFormat::sixteen_bits;
 };
 
 /// Returns the bytes of all stored parameters.

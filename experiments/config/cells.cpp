@@ -191,12 +191,6 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
                       shown(axis));
   }
   if (values.empty()) throw ConfigError(path, "has no values");
-  std::vector<Json> sorted = values;
-  std::ranges::sort(sorted);
-  const auto twice = std::ranges::adjacent_find(sorted);
-  if (twice != sorted.end())
-    throw ConfigError(path, "has {} more than once; the cells of equal values would be the same",
-                      shown(*twice));
   return values;
 }
 

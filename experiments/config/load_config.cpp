@@ -124,8 +124,8 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
       if (!replaced.empty() && !one_of_many) throw UsageError("--set {}: {}", one, replaced);
       return !replaced.empty();
     });
-    for (const std::string& assignment : assignments) apply_assignment(document, assignment);
     if (one_of_many) read_of_many->insert(assignments.begin(), assignments.end());
+    for (const std::string& assignment : assignments) apply_assignment(document, assignment);
     // The title describes the config as written, so changes are added to it.
     const std::string changed = changes_of(assignments);
     if (!changed.empty() && document.contains("title") && document["title"].is_string()) {

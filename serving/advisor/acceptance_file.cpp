@@ -67,7 +67,7 @@ std::string different_lengths(const ModelLog& log) {
   if (undrafted <= short_share * all) return "";
   return fmt::format(
       "Rounds drafted {} to {} tokens. If a draft stops because it doubts a token (llama.cpp's --spec-draft-p-min), the rates hold only for tokens that it dared to draft, and a fixed γ has less; servers with different settings need a plan each",
-      log.lengths.upper_bound(0)->first, log.lengths.rbegin()->first);
+      log.lengths.begin()->first, log.lengths.rbegin()->first);
 }
 
 AcceptanceFile file_of(ModelLog log) {

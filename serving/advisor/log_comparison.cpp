@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,8 +12,8 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/mapped_file.hpp"
 #include "experiments/base/support/shell_word.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_file.hpp"
@@ -363,6 +364,17 @@ void warn_of_one_server(const Sample& first, const Sample& second, LogOptions si
 
 }  // namespace
 
+namespace {
+
+bool hold_the_same(const std::string& first, const std::string& second) {
+  std::error_code error;
+  if (std::filesystem::file_size(first, error) != std::filesystem::file_size(second, error) || error)
+    return false;
+  return MappedFile(first).bytes() == MappedFile(second).bytes();
+}
+
+}  // namespace
+
 LogComparison compare_logs(const ComparisonQuestion& question) {
   LogComparison comparison;
   comparison.confidence = question.confidence;
@@ -377,7 +389,7 @@ LogComparison compare_logs(const ComparisonQuestion& question) {
   };
   const Sample first = sample_of(question.first);
   const Sample second = sample_of(question.second);
-  if (question.first != "-" && read_text(question.first) == read_text(question.second))
+  if (hold_the_same(question.first, question.second))
     throw UsageError("{} and {} hold the same; give two logs", question.first, question.second);
   warn_of_one_server(first, second, question.log, comparison.warnings);
   warn_of_one_server(second, first, question.log, comparison.warnings);

@@ -74,7 +74,7 @@ void ModelLog::add_lengths(std::uint64_t total, std::uint64_t drafted, std::uint
   const std::uint64_t longer = drafted % total;
   lengths[drafted / total] += static_cast<double>(total - longer);
   if (longer > 0) lengths[drafted / total + 1] += static_cast<double>(longer);
-  short_by += total * longest - drafted;
+  short_by += std::max(total * longest, drafted) - drafted;
 }
 
 void ModelLog::add_totals(const std::string& where, std::uint64_t total, std::vector<std::uint64_t> accepted,
@@ -112,7 +112,10 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
                         std::uint64_t accepted) {
   refuse_more_accepted(where, accepted, drafted);
   if (total == 0 && drafted > 0) throw UsageError("{}: {} tokens drafted in no round", where, drafted);
-  if (total > 0) add_lengths(total, drafted, checked_draft(where, (drafted + total - 1) / total));
+  // Counters that are read between two updates have a mean just above the length of all rounds.
+  const std::uint64_t whole = total > 0 ? drafted / total : 0;
+  const std::uint64_t longest = whole + (whole == 0 || drafted - whole * total > total / 100 ? 1 : 0);
+  if (total > 0) add_lengths(total, drafted, checked_draft(where, longest));
   summed_rounds += total;
   summed_drafted += drafted;
   summed_accepted += accepted;

@@ -97,12 +97,13 @@ double indexed_bytes(const std::string& config) {
 double longest_context(const ModelKeys& keys) {
   const double trained = keys.dimension({"max_position_embeddings", "n_positions"}).value_or(0);
   double most = trained;
-  for (const char* key : {"/rope_scaling", "/rope_parameters"}) {
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const Json scaling = keys.object.value(key, Json());
     const auto number = [&](const char* name, double otherwise) {
-      const Json value = keys.object.value(Json::json_pointer(std::string(key) + name), Json());
+      const Json value = scaling.is_object() ? scaling.value(name, Json()) : Json();
       return value.is_number() ? value.get<double>() : otherwise;
     };
-    most = std::max(most, number("/factor", 1) * number("/original_max_position_embeddings", trained));
+    most = std::max(most, number("factor", 1) * number("original_max_position_embeddings", trained));
   }
   return most;
 }
@@ -237,7 +238,7 @@ Transformer model_from_json(const Json& whole, const std::string& file, const Qu
   } else {
     add_stored(model, within ? keys : outer, "quantization_config", blocks);
   }
-  if (!model.stored) model.stored_as = outer.text("torch_dtype") + outer.text("dtype");
+  if (!model.stored) model.stored_as = outer.text(outer.has("dtype") ? "dtype" : "torch_dtype");
   if (keys.text("expert_dtype") == "fp4" && model.stored) model.stored->experts = mxfp4_bytes;
   keys.refuse_unknown();
   if (*part != '\0') check_outer(model, outer, part);

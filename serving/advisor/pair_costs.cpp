@@ -197,7 +197,7 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
   }
   if (model.vocab > 0 && target.vocab > 0 && model.vocab != target.vocab)
     model.notes.push_back(fmt::format(
-        "The draft {} has {} tokens and the target {} {}: the plan assumes that both have the same tokens, and padding differs.",
+        "The draft {} has {} tokens and the target {} {}: the plan assumes that their tokens are the same, apart from padding.",
         model.name, model.vocab, target.name, target.vocab));
   return model;
 }
@@ -249,7 +249,9 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
     throw ConfigError(path + (costs.draft_devices ? "/draft_devices" : "/draft_dtype"),
                       "no draft model is given; leave it out");
   }
-  add_numbers(pair, "weights", [](const Transformer& model) { return model.stored_as; });
+  // Engines take the numbers of a checkpoint from its config.json.
+  if (!costs.dtype.empty() || !costs.draft_dtype.empty())
+    add_numbers(pair, "weights", [](const Transformer& model) { return model.stored_as; });
   add_numbers(pair, "caches", [&](const Transformer& model) {
     return !costs.cache_dtype.empty() ? costs.cache_dtype : model.eight_bit_cache ? "fp8" : "bf16";
   });
@@ -280,7 +282,7 @@ std::vector<Field> all_fields() {
           "dtype", &C::dtype, text(),
           "Numbers of the weights, except embeddings and outputs: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
       field("draft_dtype", &C::draft_dtype, text(),
-            "Those of the draft (default: as its config.json says, else as dtype)."),
+            "Numbers of the draft's weights (default: as its config.json says, else as dtype)."),
       field("cache_dtype", &C::cache_dtype, text(),
             "Numbers of the caches (default: as a config.json says, else bf16)."),
       integer_field("recurrent_states", &C::recurrent_states, 1, 1024,

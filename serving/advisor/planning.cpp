@@ -267,7 +267,7 @@ void refuse_unservable(const CostPair& costs, const std::string& path, double co
       continue;
     throw ConfigError(
         path + key,
-        "{} reads at most {:.0f} tokens (/max_position_embeddings), and the context has {:.6g}; for a longer one give a config.json with its rope_scaling",
+        "{} reads at most {:.0f} tokens (/max_position_embeddings), and the context has {:.6g}: give a shorter one, or a config.json with its rope_scaling",
         cost->model.name, cost->model.positions, context);
   }
 }

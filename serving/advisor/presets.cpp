@@ -31,14 +31,14 @@ const Typed<Device>& device_sheet() {
   static const auto type = object<D>(
       "device", "A device, by its data sheet.",
       {needed(field("name", &D::name, text(), "Its name.")),
-       needed(field("tflops_16bit", &D::flops_16bit, number(0.1, most),
+       needed(field("tflops_16bit", &D::flops_16bit, number(1e-3, most),
                     "Dense matrices in bfloat16 or float16, TFLOP/s.")),
        field("tflops_8bit", &D::flops_8bit, number(0, most), "The same in INT8; 0: none."),
        field("tflops_fp8", &D::flops_fp8, number(0, most), "In FP8; 0: none (default: as tflops_8bit)."),
        field("tflops_4bit", &D::flops_4bit, number(0, most), "The same in 4-bit floats; 0: none."),
        needed(field("gb_per_s", &D::bandwidth, number(10, most), "Bandwidth of its memory, 10^9 bytes/s.")),
        needed(field("gb", &D::memory, number(1, 1e4), "Its memory, 10^9 bytes.")),
-       needed(field("link_gb_per_s", &D::link, number(0.01, most),
+       needed(field("link_gb_per_s", &D::link, number(1e-3, most),
                     "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
        field("source", &D::source, text(), "Where the numbers are from.")});
   return type;
@@ -113,9 +113,9 @@ Precision precision_named(const std::string& name, const std::string& path) {
   };
   static const std::vector<NamedPrecision> all{{"bf16", {}},
                                                {"fp16", {}},
-                                               {"fp8", {1, 2, Arithmetic::fp8}},
-                                               {"int8", {1, 2, Arithmetic::int8}},
-                                               {"nvfp4", {nvfp4_bytes, 2, Arithmetic::fp4}},
+                                               {"fp8", {1, 2, MatrixFormat::fp8}},
+                                               {"int8", {1, 2, MatrixFormat::int8}},
+                                               {"nvfp4", {nvfp4_bytes, 2, MatrixFormat::fp4}},
                                                {"mxfp4", {mxfp4_bytes}},
                                                {"int4", {int4_bytes}}};
   return named(all, name, path, "").precision;

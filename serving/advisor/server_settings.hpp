@@ -42,9 +42,9 @@ struct ServedPlan {
   std::string target = "TARGET_MODEL";
   std::string draft = "DRAFT_MODEL";
   DraftMethod method = DraftMethod::draft;
-  std::string purpose{};             ///< the planned choice and the load it was computed for, in words
-  int devices = 1;                   ///< devices of a server, in tensor parallel
-  std::string machine{};             ///< its device, that of a draft on fewer, numbers; empty: not known
+  std::string purpose{};  ///< the planned choice and the load it was computed for, in words
+  int devices = 1;        ///< devices of a server, in tensor parallel
+  std::string machine{};  ///< its device, devices of the draft, formats of numbers; empty: not known
   std::vector<std::string> unset{};  ///< sentences: what the plan assumes and these settings do not set
   std::optional<std::uint32_t> max_sequences{};  ///< requests that a server runs at the same time
   /// For servers that cannot change gamma with the batch; 0: these do not speculate.

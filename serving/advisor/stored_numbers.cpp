@@ -20,7 +20,7 @@ const char* const remedy =
 struct Numbers {
   std::string name = "bf16";
   double bytes = 2;
-  Arithmetic arithmetic = Arithmetic::sixteen_bits;
+  MatrixFormat arithmetic = MatrixFormat::sixteen_bits;
 };
 
 /// Returns numbers of these bits in blocks of `group` numbers (0: blocks so large that scales do not count).
@@ -28,9 +28,9 @@ struct Numbers {
 Numbers of_bits(const ModelKeys& keys, int bits, bool floats, int group) {
   const double scale = group > 0 ? 2.0 / group : 0;
   if (bits == 8)
-    return floats ? Numbers{"fp8", 1, Arithmetic::fp8} : Numbers{"int8", 1 + scale, Arithmetic::int8};
+    return floats ? Numbers{"fp8", 1, MatrixFormat::fp8} : Numbers{"int8", 1 + scale, MatrixFormat::int8};
   if (bits == 4 && floats)
-    return group == 32 ? Numbers{"mxfp4", mxfp4_bytes} : Numbers{"nvfp4", nvfp4_bytes, Arithmetic::fp4};
+    return group == 32 ? Numbers{"mxfp4", mxfp4_bytes} : Numbers{"nvfp4", nvfp4_bytes, MatrixFormat::fp4};
   if (bits == 4) return {"int4", 0.5 + scale};
   keys.refuse("bits", fmt::format("{} bits are not known; {}", bits, remedy));
 }
@@ -38,8 +38,8 @@ Numbers of_bits(const ModelKeys& keys, int bits, bool floats, int group) {
 /// Returns the numbers of an algorithm of ModelOpt or a method of Transformers.
 Numbers named_numbers(const ModelKeys& keys, std::string name) {
   boost::to_lower(name);
-  if (name.starts_with("fp8") || name == "fbgemm_fp8") return {"fp8", 1, Arithmetic::fp8};
-  if (name == "nvfp4") return {"nvfp4", nvfp4_bytes, Arithmetic::fp4};
+  if (name.starts_with("fp8") || name == "fbgemm_fp8") return {"fp8", 1, MatrixFormat::fp8};
+  if (name == "nvfp4") return {"nvfp4", nvfp4_bytes, MatrixFormat::fp4};
   if (name == "w4a16_nvfp4") return {"nvfp4", nvfp4_bytes};
   if (name == "mxfp4") return {"mxfp4", mxfp4_bytes};
   if (name == "gptq" || name == "awq")
@@ -174,7 +174,7 @@ Numbers assign_groups(LayerTable& table, const ModelKeys& keys, std::vector<std:
     Numbers own = of_bits(weights, weights.required({"num_bits"}), floats,
                           weights.dimension({"group_size"}).value_or(0));
     if (!group.contains("input_activations") || group["input_activations"].is_null())
-      own.arithmetic = Arithmetic::sixteen_bits;
+      own.arithmetic = MatrixFormat::sixteen_bits;
     const ModelKeys of_group{group, keys.file, groups->within + "/" + name};
     std::vector<std::string> targets = of_group.texts("targets");
     if (targets.empty()) targets = {"Linear"};

@@ -125,9 +125,6 @@ LoadQuestion question_of(const Values& values, const std::optional<AcceptanceFil
       load_question(config, log ? std::min(asked, static_cast<int>(log->longest())) : asked);
   if (log) {
     question.acceptance_words = log_words(*log, values.text("alpha"));
-    if (static_cast<int>(log->longest()) < asked)
-      question.acceptance_words +=
-          fmt::format("; no γ above {}, the longest draft of the log, is compared", log->longest());
     if (question.target.empty()) question.target = log->model;
   }
   name_target(values, question);
@@ -158,7 +155,10 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
     auto plan = plan_layouts(question, watched);
     if (!plan) return std::nullopt;
     if (log) {
-      plan->warnings = log->warnings;
+      plan->warnings.insert(plan->warnings.begin(), log->warnings.begin(), log->warnings.end());
+      if (question.max_gamma == static_cast<int>(log->longest()))
+        plan->warnings.push_back(
+            fmt::format("No γ above {}, the longest draft of the log, is compared", log->longest()));
     } else if (values.has("alpha")) {
       plan->acceptance += "; " + rate_note(values, rate_option(values));
     }

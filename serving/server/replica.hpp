@@ -71,7 +71,7 @@ class GapHistogram {
   double sum_ = 0;
   double least_ms_ = std::numeric_limits<double>::infinity();
   double largest_ms_ = 0;
-  double last_ms_ = 0;
+  double last_ms_ = -1;
   std::size_t last_bin_ = 0;
 };
 

@@ -28,8 +28,8 @@ std::vector<Field> branching_fields(std::string_view drafts) {
 /// Returns the tree whose nodes at depth d - 1 have branching[d - 1] children. Throws ConfigError at `path`
 /// above 4096 nodes; a tree has about drafts^gamma.
 DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string& path);
-/// Returns the tree of a shape. Also throws ConfigError, below `path`, unless `branching` has gamma depths
-/// and `drafts` is left out beside it.
+/// Returns the tree of a shape. Also throws ConfigError, below `path`, unless `branching` has gamma depths,
+/// and for `drafts` other than its default beside it.
 DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string& path);
 
 }  // namespace speclab

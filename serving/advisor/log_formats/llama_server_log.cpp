@@ -140,6 +140,8 @@ ModelLogs read_llama_rounds(const LogSource& source) {
   std::optional<std::uint64_t> task;
   for (const TextLine& line : source.lines()) {
     if (const auto named = as_count(number_after(line.text, "| task "))) task = named;
+    // A server that starts again numbers its tasks from 0.
+    if (line.text.find("processing task") != std::string::npos) open[task] = {};
     if (const auto emitted = emitted_in(line.text)) {
       runs += runs_of(*emitted, 0, 1);
       const LlamaStatistics ended = std::exchange(open[task], {});

@@ -13,7 +13,6 @@ constexpr std::string_view sglang_verifications = "sglang:spec_verify_calls";
 constexpr std::string_view sglang_tokens = "sglang:generation_tokens";
 constexpr std::string_view sglang_steps = "sglang:spec_num_steps";
 constexpr std::string_view sglang_nodes = "sglang:spec_num_draft_tokens";
-constexpr std::string_view sglang_branches = "sglang:spec_eagle_topk";
 
 struct SglangCounters {
   std::uint64_t rounds = 0;
@@ -23,8 +22,7 @@ struct SglangCounters {
 
 ModelLogs read_sglang_metrics(const LogSource& source) {
   std::map<std::string, SglangCounters> models;
-  for (const std::string_view name :
-       {sglang_verifications, sglang_tokens, sglang_steps, sglang_nodes, sglang_branches}) {
+  for (const std::string_view name : {sglang_verifications, sglang_tokens, sglang_steps, sglang_nodes}) {
     const bool counts = name == sglang_verifications || name == sglang_tokens;
     for (const PrometheusSample& sample : prometheus_samples(source, name, {}, counts ? "" : name)) {
       // All tensor-parallel ranks count the same, so only the first is read.
@@ -50,14 +48,15 @@ ModelLogs read_sglang_metrics(const LogSource& source) {
         set.contains(sglang_steps)
             ? set[sglang_steps]
             : drafted_option(source, "without sglang:spec_num_steps the page does not say");
-    if (set[sglang_branches] > 1 || (set[sglang_branches] == 0 && set[sglang_nodes] > gamma + 1))
+    const std::uint64_t accepted = accepted_of(source.name(), counters.emitted, counters.rounds);
+    // One run of DFlash drafts a chain. A tree of one step has no more than one accepted token a round.
+    const bool chain = gamma == 1 && accepted > counters.rounds;
+    if (!chain && set[sglang_nodes] > gamma + 1)
       throw UsageError(
-          "{}: {} tokens are verified after {} steps (top-k {}): the server verified trees, whose acceptance is not that of one draft a position; run it with a top-k of 1",
-          source.name(), set[sglang_nodes], gamma, set[sglang_branches]);
-    logs[model].add_sums(
-        source.name(), counters.rounds,
-        counters.rounds * std::max(gamma, set[sglang_nodes] - std::min<std::uint64_t>(set[sglang_nodes], 1)),
-        accepted_of(source.name(), counters.emitted, counters.rounds));
+          "{}: {} tokens are verified after {} steps: the server verified trees, whose acceptance is not that of one draft a position; run it with speculative_eagle_topk 1",
+          source.name(), set[sglang_nodes], gamma);
+    logs[model].add_sums(source.name(), counters.rounds,
+                         counters.rounds * (chain ? set[sglang_nodes] - 1 : gamma), accepted);
   }
   return logs;
 }

@@ -74,12 +74,13 @@ void add_page(ModelLog& log, const PageCounters& counters, const LogSource& sour
                  requests ? drafting_share : drafting_share_with_prompts);
   drafted = drafted.value_or(*rounds * by_position.size());
   if (const auto emitted = counters.total(names.tokens); emitted && !names.requests.empty()) {
-    // Each request has one token of its prompt's run, and a last round that may be cut; those that ran when
-    // the earlier page was saved are not counted.
+    // Each request has one token of its prompt's run, a last round that may be cut, and rounds that began
+    // before its end was noticed; those that ran when the earlier page was saved are not counted.
     constexpr std::uint64_t running = 256;
+    constexpr std::uint64_t late_rounds = 4;
     check_emitted(where, *rounds, *drafted, accepted, *emitted,
-                  requests.value_or(*emitted - std::min(*emitted, *rounds)) +
-                      (source.options().earlier_file.empty() ? 0 : running),
+                  late_rounds * (requests.value_or(*emitted - std::min(*emitted, *rounds)) +
+                                 (source.options().earlier_file.empty() ? 0 : running)),
                   in_flight);
   }
   if (by_position.empty()) return log.add_sums(where, *rounds, *drafted, accepted);

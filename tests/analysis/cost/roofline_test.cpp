@@ -186,10 +186,10 @@ TEST_CASE("devices in parallel share the work and pay for all-reduces") {
   CHECK(time.overhead == doctest::Approx(1e-4 + 3e-6));
   // There are six all-reduces of 2 tokens of 4 numbers of 2 bytes; each link carries 3/2 of that.
   CHECK(time.communication == doctest::Approx(6 * (1e-5 + 1.5 * 16 / 1e9)));
-  machine.precision.arithmetic = Arithmetic::int8;
+  machine.precision.arithmetic = MatrixFormat::int8;
   CHECK(peak_flops(machine) == 8e12);
   // Without units for FP8 these are multiplied in 16 bits, however fast integers are.
-  machine.precision.arithmetic = Arithmetic::fp8;
+  machine.precision.arithmetic = MatrixFormat::fp8;
   CHECK(peak_flops(machine) == 4e12);
   machine.device.flops_fp8 = 2e12;
   CHECK(peak_flops(machine) == 8e12);

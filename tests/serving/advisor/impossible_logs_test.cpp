@@ -41,14 +41,14 @@ TEST_CASE("SGLang's pages of trees, or of ranks with different drafts, are refus
   const std::string tree = log_error(counters + "sglang:spec_num_draft_tokens{dp_rank=\"0\"} 32\n");
   CHECK(has(tree, "32 tokens are verified after 5 steps"));
   CHECK(has(tree, "trees"));
-  CHECK(has(log_error(counters + "sglang:spec_eagle_topk{dp_rank=\"0\"} 8\n"), "trees"));
-  // One step may draft a whole chain.
-  const std::string chain = "sglang:spec_num_draft_tokens 8\nsglang:spec_eagle_topk 1\n";
-  CHECK(acceptance_in(counters + chain, "log").longest() == 7);
-  for (const char* other : {"sglang:spec_num_steps{dp_rank=\"1\"} 3\n"}) {
-    CHECK(has(log_error(counters + other), "spec_num_steps is 3, but 5 before"));
-    CHECK(has(log_error(other + counters), "spec_num_steps is 5, but 3 before"));
-  }
+  // DFlash drafts a whole chain in one step. A tree of one step cannot accept more than one token a round.
+  const std::string block =
+      "sglang:spec_num_steps 1\nsglang:spec_num_draft_tokens 8\nsglang:spec_verify_calls_total 1000\n";
+  CHECK(acceptance_in(block + "sglang:generation_tokens_total 4300\n", "log").longest() == 7);
+  CHECK(has(log_error(block + "sglang:generation_tokens_total 1900\n"), "trees"));
+  const std::string other = "sglang:spec_num_steps{dp_rank=\"1\"} 3\n";
+  CHECK(has(log_error(counters + other), "spec_num_steps is 3, but 5 before"));
+  CHECK(has(log_error(other + counters), "spec_num_steps is 5, but 3 before"));
   const std::string info =
       R"({"speculative_num_steps": 5, "speculative_num_draft_tokens": 32, "internal_states": [{"avg_spec_accept_length": 3.0}]})";
   CHECK(has(log_error(info), "trees"));

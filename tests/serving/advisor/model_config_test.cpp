@@ -409,7 +409,7 @@ TEST_CASE("a checkpoint's numbers are those of its config") {
   CHECK_FALSE(small_model({}).stored);
   const Transformer fp8 = stored({{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}});
   CHECK(fp8.stored_as == "fp8");
-  CHECK(fp8.arithmetic == Arithmetic::fp8);
+  CHECK(fp8.arithmetic == MatrixFormat::fp8);
   // Embedding and output stay in 16 bits.
   const double embedding = 32000.0 * 1024;
   CHECK(weight_bytes(fp8, {}) == parameters(fp8) + 2 * embedding);
@@ -460,7 +460,7 @@ TEST_CASE("lists of modules give parts and layers their numbers") {
   const Transformer mixed =
       stored({{"quant_method", "modelopt"}, {"config_groups", {{"group_0", group}}}, {"ignore", ignored}});
   CHECK(mixed.stored_as == "nvfp4");
-  CHECK(mixed.arithmetic == Arithmetic::fp4);
+  CHECK(mixed.arithmetic == MatrixFormat::fp4);
   CHECK(mixed.stored->experts == 0.5625);
   CHECK(mixed.stored->mixers == 2);
   CHECK(mixed.stored->output == 2);

@@ -104,7 +104,7 @@ TEST_CASE("a device of one's own is a file in the form of the table") {
   // Without a rate for 8 bits these are multiplied with 16.
   Machine machine;
   machine.device = own;
-  machine.precision.arithmetic = Arithmetic::fp8;
+  machine.precision.arithmetic = MatrixFormat::fp8;
   CHECK(peak_flops(machine) == 100e12);
   // A number far from every device's is in another unit.
   const auto refused = [&](const char* text) { return config_error_of([&] { with(text); }); };
