@@ -282,7 +282,7 @@ std::vector<Field> all_fields() {
           "dtype", &C::dtype, text(),
           "Numbers of the weights, except embeddings and outputs: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
       field("draft_dtype", &C::draft_dtype, text(),
-            "Numbers of the draft's weights (default: as its config.json says, else as dtype)."),
+            "The same for the draft (default: as its config.json says, else as dtype)."),
       field("cache_dtype", &C::cache_dtype, text(),
             "Numbers of the caches (default: as a config.json says, else bf16)."),
       integer_field("recurrent_states", &C::recurrent_states, 1, 1024,

@@ -365,7 +365,7 @@ def commands(context):
 
 
 def bad_links(context):
-    for part in ("nothing", "round&rule=none&gamma=99&p=1e9,-4,x", "tokens&alpha=NaN&gamma=-3", "gamma&alpha=7&c=abc", "gamma&device=none&batch=x&target=t5-small", "round&p=0,0&q=0",
+    for part in ("nothing", "round&rule=none&gamma=99&p=1e9,-4,x", "tokens&alpha=NaN&gamma=-3", "gamma&alpha=7&c=abc", "gamma&device=none&batch=x&target=llama-3.1-8b", "round&p=0,0&q=0",
                  "round&rule=tree&gamma=4&value=3&p=1,2,3,4,5,6&q=6,5,4,3,2,1"):
         page = opened(context, part)
         check(f"{part}: {page.locator('#status').inner_text()}", page.locator("#status").inner_text() == "")

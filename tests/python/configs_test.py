@@ -77,10 +77,12 @@ def test_other_verbs():
 def test_plans(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("drafted,accepted\n" + "5,3\n5,5\n5,0\n5,2\n" * 50)
+    other = tmp_path / "other.csv"
+    other.write_text("drafted,accepted\n" + "5,4\n5,5\n5,1\n5,2\n" * 50)
     table = tmp_path / "sweep.csv"
     table.write_text("K,speed,acceptance\n0,50,\n1,80,.8\n2,90,.6\n3,85,.5\n")
     for words, options in (
-        (f"compare {log} {log} --power .9", dict(compare=(log, log), power=0.9)),
+        (f"compare {log} {other} --power .9", dict(compare=(log, other), power=0.9)),
         (f"sweep {table} --fields rate=speed --other .5,.9", dict(sweep=table, fields={"rate": "speed"}, other=[0.5, 0.9])),
         ("alpha .75 --c .02", dict(alpha=0.75, c=0.02)),
         ("alpha .75 --alpha-se .01 --c .02 --max-gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, max_gamma=5)),

@@ -541,7 +541,7 @@ expect 0 plan load 0.7 "${eights[@]}" --dtype fp8 --rate 2 --max-gamma 1 --quiet
 says out "1 × h100-sxm, weights in fp8"
 says out "The plan is for weights in fp8, which these settings do not set."
 expect 0 plan alpha 0.7 --target qwen2.5-7b --draft qwen2.5-0.5b --device h100-sxm
-says err "warning: The draft qwen2.5-0.5b has 151936 tokens and the target qwen2.5-7b 152064"
+says out "WARNING: The draft qwen2.5-0.5b has 151936 tokens and the target qwen2.5-7b 152064"
 printf 'tokens,batch,ms\n1,1,0.01\n8,1,0.011\n1,64,0.012\n8,64,0.04\n' >seconds.csv
 expect 2 plan alpha 0.7 --target-times seconds.csv --draft-times draft.csv
 says err "--draft-times: a draft run takes 100 times as long as a target run over one token: are both files in milliseconds?"
