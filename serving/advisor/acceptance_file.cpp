@@ -57,17 +57,18 @@ std::pair<std::string, bool> judge_lengths(const ModelLog& log) {
 
 /// Returns a warning if rounds differ in length by more than the last ones of texts; empty if they do not.
 std::string different_lengths(const ModelLog& log) {
+  if (log.lengths.empty()) return "";
+  const std::uint64_t longest = log.lengths.rbegin()->first;
   double all = 0;
   double undrafted = -static_cast<double>(log.short_by);
   for (const auto& [length, weight] : log.lengths) {
-    const std::uint64_t longest = log.lengths.rbegin()->first;
     all += weight * static_cast<double>(longest);
     undrafted += weight * static_cast<double>(longest - length);
   }
   if (undrafted <= short_share * all) return "";
   return fmt::format(
       "Rounds drafted {} to {} tokens. If a draft stops because it doubts a token (llama.cpp's --spec-draft-p-min), the rates hold only for tokens that it dared to draft, and a fixed γ has less; servers with different settings need a plan each",
-      log.lengths.begin()->first, log.lengths.rbegin()->first);
+      log.lengths.begin()->first, longest);
 }
 
 AcceptanceFile file_of(ModelLog log) {

@@ -362,10 +362,6 @@ void warn_of_one_server(const Sample& first, const Sample& second, LogOptions si
       second.file, first.file, shell_word(second.file), shell_word(first.file)));
 }
 
-}  // namespace
-
-namespace {
-
 bool hold_the_same(const std::string& first, const std::string& second) {
   std::error_code error;
   if (std::filesystem::file_size(first, error) != std::filesystem::file_size(second, error) || error)

@@ -1,4 +1,4 @@
-// What the analyses of all closed classes share: a config's set-up, and its chain over contexts.
+// Prepares what the analyses of all closed classes share: a config's set-up, and its chain over contexts.
 #pragma once
 
 #include <memory>

@@ -55,8 +55,7 @@ class SglangDrafts {
   }
 
   /// Returns the drafted tokens per round. Throws UsageError for trees, whose mean length says how deep they
-  /// were accepted, not with which probability each drafted token was
-  /// accepted.
+  /// were accepted, not with which probability each drafted token was accepted.
   std::uint64_t gamma(const LogSource& source, double emitted) const {
     if (branches_.value_or(1) > 1 ||
         (!branches_ && steps_.value_or(0) > 0 && nodes_.value_or(0) > *steps_ + 1)) {

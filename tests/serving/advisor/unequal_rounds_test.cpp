@@ -26,7 +26,7 @@ std::string unequal_refusal(const std::string& text, const LogOptions& options =
   return "";
 }
 
-/// A page about 10,000 rounds, of which a fifth drafted 7 tokens and the others 2; alpha is .8.
+/// Returns a page about 10,000 rounds with alpha = .8. A fifth of them drafted 7 tokens, the others 2.
 std::string mixed_page(const std::string& model, int drafted) {
   std::string text = fmt::format(
       "vllm:spec_decode_num_drafts_total{{model_name=\"{0}\"}} 10000\n"
@@ -40,7 +40,7 @@ std::string mixed_page(const std::string& model, int drafted) {
   return text;
 }
 
-/// A line of vLLM's log about 1,000 rounds of `length` drafts.
+/// Returns a line of vLLM's log about 1,000 rounds of `length` drafts.
 std::string vllm_line(int length, const std::vector<double>& rates) {
   double accepted = 0;
   std::vector<std::string> printed;
