@@ -186,8 +186,8 @@ std::string exact_headline(const ExactResult& result) {
   std::string text = fmt::format("{:.6g} tokens per target step, exactly", *one.exact.tokens_per_target_step);
   if (one.iid && one.iid->tokens_per_target_step) {
     const double error = 100 * (*one.iid->tokens_per_target_step / *one.exact.tokens_per_target_step - 1);
-    text += fmt::format("; the formula of independent acceptances has {:.6g} ({:+.2g}%)",
-                        *one.iid->tokens_per_target_step, error);
+    text += fmt::format("; the formula of independent acceptances has {:.6g} ({}%)",
+                        *one.iid->tokens_per_target_step, error_cell(error).text);
   }
   text += ".";
   if (one.exact.best_speedup && one.exact.optimal_gamma)
