@@ -1,6 +1,7 @@
 #include "sim/rule_quality.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/fast/fast_transport.hpp"
 #include "sim/any_rule.hpp"
@@ -22,6 +23,10 @@ Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyR
           RoundScratch<double>& scratch) {
         thread_local QualityScratch quality;
         bool at_start = true;
+        // Tokens that a rule drops unread have rows, too, but are not examined: the last row counts if its
+        // token is.
+        std::optional<double> last;
+        std::int32_t watched = 0;
         const auto add = [](ContextSum& sum, double value) {
           if (!(value >= 0)) throw_invalid_row();
           sum.add(value);
@@ -38,7 +43,9 @@ Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyR
             add(tally.quality.optimal_transport_bound, fast_transport_acceptance(wanted, *draft_row, drafts));
           at_start = false;
           if (how.lossless) {
-            add(tally.quality.divergence, total_variation(wanted, *draft_row));
+            if (last) add(tally.quality.divergence, *last);
+            last = total_variation(wanted, *draft_row);
+            ++watched;
           } else if (measures_distance) {
             add(tally.quality.distance,
                 total_variation(rule->emitted_distribution(target_row, *draft_row, quality), wanted));
@@ -47,6 +54,7 @@ Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyR
         SampledRandomSource random = sampled_random_source(simulation.seed, trial, number);
         const Round round = rule->round(target, draft, gamma, context, random, scratch, RoundWatch(watch));
         if (round.next < 0) throw_invalid_row();
+        if (last && (!rule->one_draft() || watched <= round.examined)) add(tally.quality.divergence, *last);
         tally.add_round(round);
       });
 }

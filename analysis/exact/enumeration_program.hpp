@@ -150,6 +150,16 @@ class EnumerationProgramOf final : public EnumerationProgram {
 
   template <class Real>
   std::optional<Real> best_of(BasicRow<Real> target, BasicRow<Real> draft) const {
+    if constexpr (requires { rule_.plain(target); }) {
+      const std::vector<Real> wanted = plain_of(target);
+      return best_for(BasicRow<Real>{wanted.data(), target.size}, draft);
+    } else {
+      return best_for(target, draft);
+    }
+  }
+
+  template <class Real>
+  std::optional<Real> best_for(BasicRow<Real> target, BasicRow<Real> draft) const {
     if constexpr (PathsRule<Rule>) {
       return optimal_transport_acceptance(target, draft, rule_.paths);
     } else if constexpr (GrowingRule<Rule>) {

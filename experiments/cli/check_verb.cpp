@@ -29,7 +29,7 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   const Setup setup = build_setup(config);
   TerminalWatch watch("check", quiet);
   const Control control = watch.control(equality_workload(setup, settings));
-  if (samples_file.empty()) return test_equality(setup, config.gamma, settings, control);
+  if (samples_file.empty()) return test_rule(setup, config.gamma, settings, control);
   const std::vector<Token> samples =
       read_samples(samples_file, static_cast<std::size_t>(settings.tokens), setup.target.vocab());
   if (const auto count = samples.size() / static_cast<std::size_t>(settings.tokens); count < 100)

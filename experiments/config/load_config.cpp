@@ -113,9 +113,13 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
     const bool one_of_many = read_of_many != nullptr;
     if (one_of_many && experiment != nullptr)
       std::erase_if(assignments, [&](const auto& one) { return !reads_key(*experiment, keys_of(one)); });
-    std::set<std::string> keys;
-    for (const std::string& one : assignments) {
-      if (!keys.insert(keys_of(one)).second) throw UsageError("--set {}: another --set sets it, too", one);
+    for (auto one = assignments.begin(); one != assignments.end(); ++one) {
+      const std::string key = keys_of(*one) + "/";
+      const auto undone = std::find_if(assignments.begin(), one, [&](const std::string& earlier) {
+        return (keys_of(earlier) + "/").starts_with(key);
+      });
+      if (undone != one)
+        throw UsageError("--set {}: it undoes --set {}; leave one of them out", *one, *undone);
     }
     Json all_set = document;
     for (const std::string& assignment : assignments) apply_assignment(all_set, assignment);

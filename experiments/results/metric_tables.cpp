@@ -147,8 +147,18 @@ std::string interval_note(const Result& result, std::uint64_t min_sequences) {
   if (std::ranges::any_of(result.cells, [](const CellResult& cell) { return cell.until.has_value(); }))
     note +=
         " Where a simulation ended because its interval was narrow enough, it holds jointly over all looks.";
+  const auto missed = [](const CellResult& cell) { return cell.until && !cell.until->reached; };
+  if (const auto wide = std::ranges::count_if(result.cells, missed); wide > 0)
+    note += fmt::format(
+        " WARNING: {} of {} simulations ended at the limit on rounds, with an interval still wider than requested.",
+        wide, result.cells.size());
   if (std::ranges::any_of(result.cells, has_unknown_error))
     note += fmt::format(" {}", unknown_error_note(min_sequences));
+  for (const CellResult& cell : result.cells) {
+    if (!cell.rule || !cell.rule->entry().note) continue;
+    note += fmt::format(" {}", cell.rule->entry().note(*cell.rule));
+    break;
+  }
   for (const CellResult& cell : result.cells) {
     if (!cell.engine || !cell.engine->why_plain) continue;
     note += fmt::format(" Decoded by the plain engine, which reads whole rows: {}.", *cell.engine->why_plain);

@@ -21,7 +21,7 @@
 #include "experiments/results/result_rows.hpp"
 #include "experiments/results/result_section.hpp"
 #include "experiments/run/run_config.hpp"
-#include "experiments/verify/check/equality_test.hpp"
+#include "experiments/verify/check/diagnosis.hpp"
 #include "experiments/verify/exact/exact_result.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
@@ -141,7 +141,7 @@ nb::tuple check(const ConfigText& text, int threads, nb::object progress) {
       const auto& settings = config.section<CheckSection>();
       require_power(settings);
       const Setup setup = build_setup(config);
-      return test_equality(setup, config.gamma, settings, watch.control(equality_workload(setup, settings)));
+      return test_rule(setup, config.gamma, settings, watch.control(equality_workload(setup, settings)));
     });
   });
   if (!result) throw std::runtime_error("the test was stopped early");

@@ -44,9 +44,9 @@ class CheckResult(Shown):
         p_value: p-value of all tests together, adjusted by Holm's method.
         level: chance of a false alarm.
         samples: number of sequences.
-        power: probability with which the test finds `detectable_tv` and `detectable_effect`.
+        power: probability with which the test finds `detectable_tv`.
         detectable_tv: a total variation that the joint test finds with probability `power`. Rare sequences count as unseen.
-        detectable_effect: the same as Cohen's w; None if there is only one class.
+        detectable_effect: Cohen's w that Pearson's χ² finds with this power if all classes are frequent; None if there is only one class.
         worst: the sequence that deviates most; None for tests of configs.
         tests: all statistics, as `speclab check` prints them with --json.
         about: description of the tested object, if one was given.

@@ -19,6 +19,10 @@ struct BuiltModel;
 struct CorpusConfig;
 struct ModelKind;
 
+/// Largest difference of a row's sum from 1. Sums of 2^17 floats differ by less; logits, weights and rows
+/// that lack a token by more.
+inline constexpr double row_tolerance = 1e-3;
+
 /// Inputs of building a model besides its own parameters.
 struct ModelRequest {
   ModelFactory& factory;                      ///< builds other models, and objects that models share

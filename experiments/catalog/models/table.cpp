@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -91,6 +94,14 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
       throw ConfigError(fmt::format("{}/{}", here, i), "has {} probabilities; the first row has {}",
                         rows[i].size(), vocab);
     }
+    // Weights may have any sum. Numbers that are all below 1 are meant as probabilities.
+    const double total = std::accumulate(rows[i].begin(), rows[i].end(), 0.0);
+    const bool probabilities = std::ranges::all_of(rows[i], [](double one) { return one < 1; });
+    if (probabilities && total > 0 && std::abs(total - 1) > row_tolerance) {
+      throw ConfigError(fmt::format("{}/{}", here, i),
+                        "sums to {:.6g}, not 1; expected probabilities, or weights of which one is 1 or more",
+                        total);
+    }
     weights.insert(weights.end(), rows[i].begin(), rows[i].end());
   }
   const std::int32_t order = at_path(here, [&] { return table_order(rows.size(), vocab); });
@@ -127,7 +138,8 @@ ModelKind table_model() {
   using P = TableParameters;
   ModelKind made = kind_entry<ModelKind, P>(
       "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
-      {field("rows", &P::rows, rows_type(), "The rows; each is normalised."),
+      {field("rows", &P::rows, rows_type(),
+             "The rows: probabilities, or weights of which one is 1 or more, which are normalised."),
        field("file", &P::file, input_file(),
              "Instead of \"rows\" a .csv file (one row per line), .json (array of rows), .npy or .npz (array "
              "[contexts, V]).")},

@@ -60,6 +60,8 @@ struct RuleKind : KindInfo {
       nullptr;
   /// Replaces `expected_lossless` for given parameters (lenient at l = 1 is token verification).
   std::function<bool(const SelectedKind& selected)> lossless_by_parameters = nullptr;
+  /// For measured parameters: returns a sentence that stands below their numbers; empty if none is needed.
+  std::function<std::string(const SelectedKind& selected)> note = nullptr;
   /// Parameters that `prove --all` examines; none for planted faults.
   std::vector<SurveyedRule> surveyed = {};
 };

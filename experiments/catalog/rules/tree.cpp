@@ -118,6 +118,10 @@ RuleKind tree_rule() {
       });
   kind.expected_lossless = ExpectedLossless::always;
   kind.measure = measured;
+  kind.note = [](const SelectedKind& selected) {
+    const bool costs = selected.as<TreeParameters>().node_cost.has_value();
+    return std::string(costs ? "Speedups leave out node_cost, by which the tree's size was chosen." : "");
+  };
   TreeParameters dynamic;
   dynamic.growth = Growth::dynamic;
   dynamic.nodes = 4;

@@ -152,7 +152,7 @@ std::string kinds_of_text(const Result& result) {
   const std::uint64_t fewest = std::ranges::min_element(cells, {}, sequences)->own.sequences;
   if (fewest < min_judged_sequences) return "";
   return fmt::format(
-      " The intervals do not account for kinds of text that the {} sequences may miss: those below {:.2g}% of all texts.",
+      " A kind of text that makes up less than {1:.2g}% of all texts may be absent from the {0} sequences; the intervals do not cover that.",
       fewest, 300.0 / static_cast<double>(fewest));
 }
 
@@ -189,7 +189,7 @@ Table policies_table(const Result& result, const std::string& id) {
     }
   }
   table.note =
-      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. These sequences choose the best fixed γ; the interval is for the difference to the truly best one. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted. No mark: the difference was equal (such as 0) in at least half of the groups of sequences, so its error is unknown. results.csv has the differences (gain), and the upper bound with drafting free.";
+      "▲ ▼: faster or slower than the best fixed γ: the interval of the paired difference excludes 0. The best fixed γ was chosen on these same sequences, which the interval allows for. The upper bound is not a policy: it drafts, and pays for, exactly the tokens that will be accepted. No mark: the interval contains 0, or is unknown because the difference was equal (such as 0) in at least half of the groups of sequences. results.csv has the differences (gain), and the upper bound with drafting free.";
   return table;
 }
 

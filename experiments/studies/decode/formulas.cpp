@@ -22,11 +22,11 @@ ByMetric<double> formulas(const FormulaInputs& in) {
   if (in.gamma > 0) all.emplace_back(alpha_drafted, (expected_tokens(in.alpha, in.gamma) - 1) / in.gamma);
   const OptimalGamma best = speclab::optimal_gamma(in.alpha, c);
   if (best.gamma) all.emplace_back(optimal_gamma, *best.gamma);
-  if (best.speedup) all.emplace_back(best_speedup, *best.speedup);
+  if (best.gamma) all.emplace_back(best_speedup, *best.speedup);
   const auto add_bound = [&](Metric bound_metric, Metric gain, const std::optional<double>& bound) {
     if (!bound) return;
     all.emplace_back(bound_metric, *bound);
-    if (best.gamma && best.speedup) all.emplace_back(gain, *bound / *best.speedup);
+    if (best.gamma) all.emplace_back(gain, *bound / *best.speedup);
   };
   add_bound(upper_bound_drafting_free, upper_bound_gain_drafting_free, speedup_bound_drafting_free(in.alpha));
   add_bound(upper_bound_drafting_paid, upper_bound_gain_drafting_paid,

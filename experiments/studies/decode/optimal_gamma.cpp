@@ -39,13 +39,13 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   const std::vector<double> ones(jobs.front()->outcome.batches.size(), 1.0);
   std::vector<std::vector<double>> by_gamma{ones};
   own.speedup_by_gamma.push_back({1.0, 1.0, 1.0});
-  const auto mean = [&](const std::vector<double>& values, const Support& support) {
-    return *bounded_ratio_interval(values, ones, support, confidence);
+  const auto mean = [&](const std::vector<double>& values, const Support& support, double level) {
+    return *bounded_ratio_interval(values, ones, support, level);
   };
   for (const Job* job : jobs) {
     std::vector<double>& speedups = by_gamma.emplace_back();
     for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
-    own.speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
+    own.speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c), confidence));
   }
   const auto best_at = std::ranges::max_element(own.speedup_by_gamma, {}, &Interval::estimate);
   const auto best = static_cast<std::size_t>(best_at - own.speedup_by_gamma.begin());
@@ -54,18 +54,30 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   own.capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) > largest;
   const std::size_t theory_gamma = own.capped ? largest : static_cast<std::size_t>(*theory.gamma);
   // All gammas share a batch's random numbers, so differences are taken batch by batch.
-  std::vector<double> differences;
-  for (std::size_t batch = 0; batch < ones.size(); ++batch)
-    differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
-  const Support of_best = possible_speedups(static_cast<int>(best), c);
-  const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
-  own.gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
+  const auto gap = [&](std::size_t gamma, double level) {
+    std::vector<double> differences;
+    for (std::size_t batch = 0; batch < ones.size(); ++batch)
+      differences.push_back(by_gamma[best][batch] - by_gamma[gamma][batch]);
+    const Support of_best = possible_speedups(static_cast<int>(best), c);
+    const Support of_other = possible_speedups(static_cast<int>(gamma), c);
+    return mean(differences, {of_best.low - of_other.high, of_best.high - of_other.low}, level);
+  };
+  own.gap = gap(theory_gamma, confidence);
 
-  const auto at = static_cast<double>(best);
-  result.simulated = {{Metric::optimal_gamma, {at, at, at}}, {Metric::best_speedup, *best_at}};
+  // The interval holds every gamma whose difference from the best may be 0, by intervals that hold jointly.
+  const double jointly = 1 - (1 - confidence) / static_cast<double>(largest);
+  Interval chosen{static_cast<double>(best), static_cast<double>(best), static_cast<double>(best)};
+  for (std::size_t gamma = 0; gamma <= largest; ++gamma) {
+    if (const Interval difference = gap(gamma, jointly); difference.judges() && !difference.holds(0))
+      continue;
+    chosen.low = std::min(chosen.low, static_cast<double>(gamma));
+    chosen.high = std::max(chosen.high, static_cast<double>(gamma));
+  }
+  result.simulated = {{Metric::optimal_gamma, chosen}, {Metric::best_speedup, *best_at}};
   // The formula's choice was not simulated, so nothing can be said about it.
   if (!own.capped && (best == theory_gamma || own.gap.judges()))
-    result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own.gap.holds(0)}};
+    result.agreement = {
+        {metric_name(Metric::optimal_gamma), chosen.holds(static_cast<double>(theory_gamma))}};
   result.own = std::move(own);
 }
 

@@ -170,7 +170,7 @@ Presentation rules_presentation() {
       .columns = test_column,
       .cells = test_cell,
       .note =
-          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, in the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen drafts may exceed it. TV to target: distance of the emitted token's distribution in its context, from the rows of every examined position. Regret: rejections per examined position, minus the fewest of a lossless rule that verifies one draft token by token; block verification and rules of several drafts can be below 0. Every rule is measured in the contexts that its own rounds visit."};
+          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, in the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen drafts may exceed it. TV to target: distance of the emitted token's distribution in its context, from the rows of every examined position (at temperature 0 from greedy decoding, else from the rows that are sampled, also for rules that take the argmax). Regret: rejections per examined position, minus the fewest of a lossless rule that verifies one draft token by token; block verification and rules of several drafts can be below 0. Every rule is measured in the contexts that its own rounds visit."};
   return {.metrics = std::move(metrics), .figures = figures_of_rules, .headline = rules_headline};
 }
 

@@ -149,6 +149,15 @@ std::vector<std::string> unseen(std::span<const CandidateLaw> laws) {
   return names;
 }
 
+std::optional<EqualityResult> test_rule(const Setup& setup, int gamma, const CheckSection& settings,
+                                        const Control& control) {
+  auto result = test_equality(setup, gamma, settings, control);
+  if (result && !result->different)
+    result->unseen_faults =
+        unseen(candidate_laws(setup, gamma, settings.tokens, Candidates::planted_faults, control));
+  return result;
+}
+
 std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, const CheckSection& settings,
                                                 std::span<const Token> samples, const Control& control) {
   auto result = test_samples(setup, settings, samples, control);

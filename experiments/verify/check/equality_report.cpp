@@ -127,7 +127,7 @@ Listing equality_text(const EqualityResult& result) {
   const bool rare = result.detectable_between_classes < result.detectable_total_variation;
   if (rare)
     text += fmt::format(", or of {} between the classes", distance_text(result.detectable_between_classes));
-  if (result.degrees > 0) text += fmt::format(" (Cohen's effect w = {:.4f})", result.detectable_effect);
+  if (result.degrees > 0) text += fmt::format(" (w = {:.4f} by Pearson's χ²)", result.detectable_effect);
   text += fmt::format("{}is found with probability {}", rare ? "\n          " : " ", result.power);
   if (result.samples_for_one_percent) {
     text += fmt::format(";\n          0.01 takes {} samples", *result.samples_for_one_percent);
@@ -139,8 +139,9 @@ Listing equality_text(const EqualityResult& result) {
                       result.level);
   if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
   if (!result.unseen_faults.empty()) {
-    text += fmt::format("unseen    planted faults that emit the target's distribution with this pair: {}\n",
-                        fmt::join(result.unseen_faults, ", "));
+    text += fmt::format(
+        "unseen    planted faults that these tokens cannot show, because they have the target's distribution with this pair: {}\n",
+        fmt::join(result.unseen_faults, ", "));
   }
   return text;
 }

@@ -63,7 +63,9 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   double power = 0;
   /// Differences that the joint test alone, at its share of the level, finds with at least probability
   /// `power`:
-  double detectable_effect = 0;           ///< Cohen's w between the classes of the test
+  /// Cohen's w between the classes that Pearson's χ² finds, where all expected counts are large. A difference
+  /// in few rare classes needs a larger one, because G must reject, too.
+  double detectable_effect = 0;
   double detectable_between_classes = 0;  ///< total variation between the classes
   double detectable_total_variation = 0;  ///< total variation between sequences
   /// Fewest sequences per decoder, to two digits, with which this test would find a total variation of 0.01
@@ -72,7 +74,8 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   std::optional<std::uint64_t> samples_for_one_percent;
   /// The distributions that fit given sequences best, if they differ (diagnosis.hpp).
   std::optional<std::vector<LikelihoodFit>> diagnosis;
-  /// Planted faults that given sequences could not have shown, if no difference was found.
+  /// Planted faults that such sequences cannot show, if no difference was found. With gamma tokens or fewer
+  /// these include all that change only the token after gamma accepted ones.
   std::vector<std::string> unseen_faults;
 };
 SPECLAB_IS_DESCRIBED(EqualityResult);

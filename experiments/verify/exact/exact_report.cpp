@@ -109,8 +109,8 @@ Listing class_text(const ExactResult& result, std::size_t index) {
   out += class_table(one, caption);
   for (const std::string& remark : one.remarks) out += remark + "\n";
   if (one.plain_solution) out += fmt::format("plain decoding: {}\n", iterations_text(*one.plain_solution));
-  out += fmt::format("rounds: {}; {} more for the other γ\n\n", iterations_text(one.round_solution),
-                     one.search_iterations);
+  out += fmt::format("rounds: {}; {} further iterations in the search for γ\n\n",
+                     iterations_text(one.round_solution), one.search_iterations);
   return out;
 }
 

@@ -121,7 +121,7 @@ std::string rows_words(ProvedRows rows) {
       // The entries have the order of ProvedRows.
       "", "also on rows made from those below that differ by the last token",
       "lossless on the given rows, but not on the rows below, which prove made from them and which differ by the last token",
-      "the rows are identical in every context, so they cannot reveal a rule that reads the row of another position"};
+      "the given rows and those that prove makes from them are the same in every context that occurs, so they cannot reveal a rule that reads the row of another position"};
   return words[static_cast<std::size_t>(rows)];
 }
 
@@ -140,8 +140,13 @@ Listing proof_text(const Proof& proof) {
                        ? fmt::format("yes: the joint distribution of {} tokens is the target's, {}", length,
                                      exact ? "exactly" : "to rounding (--exact proves it)")
                        : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
+  if (proof.lossless && !expected_lossless(proof.rule, 0))
+    line("",
+         "These rows and this γ show no difference, but speclab lists the rule as lossy: others show one.");
   if (const std::string words = rows_words(proof.rows); !words.empty()) line("by context", words);
   line("target", shown_rows(proof.target));
+  if (make_rule(proof.rule, proof.gamma).sampled->takes_argmax())
+    line("", "(the rule is compared with this target at temperature 0: its argmax)");
   line("draft", shown_rows(proof.draft));
   if (proof.sampling && !proof.sampling->empty()) line("sampling", *proof.sampling);
   if (proof.sampling && proof.sampling->find("repetition_penalty") != std::string::npos)

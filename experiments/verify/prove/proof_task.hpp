@@ -14,10 +14,6 @@ struct Config;
 /// Parses a decimal ("0.5", ".5", "2e-3") or a fraction of decimals ("1/3"); empty if it is neither.
 std::optional<Rational> parse_rational(std::string_view text);
 
-/// Largest difference of a row's sum from 1. Sums of 2^17 floats differ by less; logits, weights and rows
-/// that lack a token by more.
-inline constexpr double row_tolerance = 1e-3;
-
 /// Parses rows separated by semicolons, of probabilities separated by commas. Divides each row by its sum.
 /// Throws UsageError, naming `option`, also if a sum differs from 1 by more than `row_tolerance`.
 ExactRows parse_rows(const std::string& text, const std::string& option);

@@ -80,12 +80,14 @@ SectionKind prove_section() {
   for (const NamedFault& one : history_faults()) names += (names.empty() ? "" : ", ") + one.name;
   return {
       "prove",
-      object<P>("prove", "How `speclab prove` treats sampling options.",
-                {with_unit(integer_field(
-                               "tokens", &P::tokens, 1, 64,
-                               "Emitted tokens to compare, and to take means over (default: 2 gamma + 2)."),
-                           "tokens"),
-                 field("fault", &P::fault, text(), "A planted mistake about filters: " + names + ".")})
+      object<P>(
+          "prove", "How `speclab prove` treats sampling options.",
+          {with_unit(
+               integer_field(
+                   "tokens", &P::tokens, 1, 64,
+                   "Emitted tokens to compare, and to take means over: gamma + 1 or more (default: 2 gamma + 2)."),
+               "tokens"),
+           field("fault", &P::fault, text(), "A planted mistake about filters: " + names + ".")})
           .type,
       true};
 }
@@ -101,7 +103,15 @@ std::optional<RequestTask> request_of(const Config& config) {
   const bool planted = &fault != &history_faults().front();
   if (!planted && !section.tokens && !target_law.remembers() && !draft_law.remembers()) return std::nullopt;
   RequestTask task{target_law, draft_law, fault.fault, static_cast<std::size_t>(2 * config.gamma + 2)};
-  if (section.tokens) task.tokens = static_cast<std::size_t>(*section.tokens);
+  if (section.tokens) {
+    if (*section.tokens <= config.gamma) {
+      throw ConfigError(
+          "/prove/tokens",
+          "{} tokens never contain the one after gamma = {} accepted ones, so that its faults would go unseen; give {} or more",
+          *section.tokens, config.gamma, config.gamma + 1);
+    }
+    task.tokens = static_cast<std::size_t>(*section.tokens);
+  }
   if (fault.fault.counted == HistoryFault::Counted::with_rejected &&
       !make_rule(config.rule, config.gamma).sampled->one_draft()) {
     throw ConfigError("/prove/fault", "\"{}\" needs a rule of one draft, and \"{}\" drafts several",

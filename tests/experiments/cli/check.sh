@@ -43,7 +43,9 @@ head -n 99 plain.jsonl > few.jsonl
 expect 2 check "$source_dir/configs/audit.json" --samples few.jsonl
 says err "few.jsonl: 99 sequences; a test needs 100 or more"
 expect 2 check "$source_dir/configs/audit.json" --set gamma=1 --set /gamma=2
-says err "/gamma=2: another --set sets it, too"
+says err "/gamma=2: it undoes --set gamma=1"
+expect 2 check "$source_dir/configs/audit.json" --set check.samples=100 --set 'check={"tokens":2}'
+says err 'check={"tokens":2}: it undoes --set check.samples=100'
 expect 2 check "$source_dir/configs/audit.json" --set 'sweep={"/gamma": [1, 2]}' --set gamma=3
 says err "gamma=3: the sweep sets it in every cell"
 expect 2 check "$source_dir/configs/audit.json" --set 'cases=[{"set": {"/gamma": 1}}, {"set": {"/gamma": 2}}]' --set gamma=3
@@ -53,5 +55,12 @@ python "assert data['unseen_faults'] == []" out
 expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --set gamma=1
 says out "unseen "
 says out "fault-repeated-uniform"
+
+# The token after gamma accepted ones is among gamma + 1 tokens, and never among fewer.
+for gamma in 2 3; do
+  code=$((3 - gamma))
+  expect $code check "$source_dir/configs/check_token.json" --set gamma=$gamma --set rule.kind=fault-draft-bonus --json
+  python "assert ('fault-draft-bonus' in data['unseen_faults']) == ($gamma == 3)" out
+done
 
 report

@@ -67,6 +67,9 @@ TEST_CASE("rows that do not fit together") {
   CHECK(error_of(R"({"kind": "table", "rows": [[1, 1], [1]]})").starts_with("/model/rows/1: has 1 "));
   CHECK(error_of(R"({"kind": "table", "rows": [[1, 1], [1, 1], [1, 1]]})").starts_with("/model/rows: "));
   CHECK(error_of(R"({"kind": "table", "rows": [[0, 0]]})").starts_with("/model: "));
+  CHECK(error_of(R"({"kind": "table", "rows": [[0.5, 0.5], [0.5, 0.4]]})")
+            .starts_with("/model/rows/1: sums to 0.9"));
+  CHECK(error_of(R"({"kind": "table", "rows": [[0.3333, 0.3333, 0.3333]]})").empty());
   CHECK(error_of(R"({"kind": "table", "rows": [[-1, 1]]})").starts_with("/model/rows/0/0: "));
 }
 
@@ -94,7 +97,7 @@ TEST_CASE("what is wrong with a file is said with its place in it") {
 }
 
 TEST_CASE("rows as written, exactly") {
-  CHECK(written(R"({"kind": "table", "rows": [[0.1, 0.2], [3, 1]]})", 2) ==
+  CHECK(written(R"({"kind": "table", "rows": [[1.1, 2.2], [3, 1]]})", 2) ==
         std::vector<std::vector<std::string>>{{"1/3", "2/3"}, {"3/4", "1/4"}});
   CHECK(written(R"({"kind": "table", "rows": [[1, 2]], "sampling": {"top_k": 1}})", 2).empty());
   CHECK(written(File(".csv", "1,2\n").model(), 2).empty());

@@ -105,6 +105,15 @@ TEST_CASE("the golden vector: acceptance, bound, distance and regret of each rul
   }
 }
 
+TEST_CASE("tokens that a rule drops unread are not examined") {
+  // The first drafted token survives with .6 >= .5, and the second with .36, which drops it.
+  const Result result = run(golden(one_case("scheduled", R"({"kind": "scheduled", "survival": 0.5})")));
+  CHECK(contains(simulated(result.cells[0], Metric::regret), 0));
+  CHECK_FALSE(contains(simulated(result.cells[0], Metric::regret), -0.02));
+  const Result dropped = run(golden(one_case("all dropped", R"({"kind": "scheduled", "survival": 0.7})")));
+  CHECK_FALSE(has(dropped.cells[0], Metric::regret));
+}
+
 TEST_CASE("a rule that samples the target again has a distance, and its fault no proof") {
   const Result result = run(golden(one_case("fault", R"({"kind": "fault-resample-target"})")));
   CHECK_FALSE(comparison(result.cells[0]).lossless);

@@ -110,6 +110,26 @@ TEST_CASE("without drafted tokens there is no bound on their acceptance") {
   CHECK_FALSE(prove(golden(R"({"kind": "token"})", 0), Arithmetic::rational).optimal_transport_bound);
 }
 
+TEST_CASE(
+    "rules that take the argmax have the bound of greedy decoding, which accepts no more than q(argmax)") {
+  const Proof greedy = prove(golden(R"({"kind": "lenient-greedy"})"), Arithmetic::rational);
+  CHECK(fraction(greedy.acceptance) == "1/10");
+  CHECK(fraction(*greedy.optimal_transport_bound) == "1/10");
+}
+
+TEST_CASE("a proof compares the token after gamma accepted ones") {
+  const auto refused = [](int tokens) {
+    return config_error_of([&] {
+      proof_task(read_config(parse_json(
+          R"({"title": "t", "models": {"target": {"kind": "uniform", "vocab": 2}, "draft": {"kind": "uniform"}},
+              "rule": {"kind": "fault-draft-bonus"}, "gamma": 2, "prove": {"tokens": )" +
+          std::to_string(tokens) + "}}")));
+    });
+  };
+  CHECK(refused(2).starts_with("/prove/tokens: "));
+  CHECK(refused(3).empty());
+}
+
 TEST_CASE("a proof as JSON: fractions as text, former rule names understood") {
   Json json;
   write(described<Proof>(), prove(golden(R"({"kind": "token"})"), Arithmetic::rational), json);
