@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/distribution/row.hpp"
-#include "experiments/verify/prove/proof_task.hpp"
+#include "experiments/catalog/models/model_kind.hpp"
 
 namespace speclab::python {
 

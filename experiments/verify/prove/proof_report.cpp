@@ -8,6 +8,7 @@
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/page_text.hpp"
+#include "experiments/catalog/rules/rule_programs.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {
