@@ -140,7 +140,7 @@ Listing equality_text(const EqualityResult& result) {
   if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
   if (!result.unseen_faults.empty()) {
     text += fmt::format(
-        "unseen    planted faults that these tokens cannot show, because they have the target's distribution with this pair: {}\n",
+        "unseen    planted faults that emit these tokens with the target's distribution: {}\n",
         fmt::join(result.unseen_faults, ", "));
   }
   return text;
