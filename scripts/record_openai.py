@@ -11,13 +11,8 @@ Format: https://platform.openai.com/docs/api-reference/completions.
 
 import argparse
 import os
-import pathlib
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "python/speclab/_recorders")]
-import recording_servers  # noqa: E402
-from recording_csv import RecordingCsv  # noqa: E402
+import recording_servers
 
 
 def post(url, body):
@@ -49,14 +44,10 @@ def score(ask, url, model, prompt, texts):
     return [logprobs["token_logprobs"][i] for i in after[:len(texts)]]
 
 
-def record(ask, options, prompts, out):
-    recording = RecordingCsv(out)
-    for sequence in range(options.sequences or len(prompts)):
-        prompt = prompts[sequence % len(prompts)]
-        texts, target = generate(ask, options.url, options.target, prompt, options.tokens, options.seed + sequence)
-        if texts:
-            recording.add(texts, target, score(ask, options.draft_url or options.url, options.draft, prompt, texts))
-    return recording
+def sequence(ask, options, prompt, seed):
+    """Tokens of a text, and their log-probabilities under both models."""
+    texts, target = generate(ask, options.url, options.target, prompt, options.tokens, seed)
+    return texts, target, score(ask, options.draft_url or options.url, options.draft, prompt, texts) if texts else []
 
 
 def main():
@@ -65,8 +56,7 @@ def main():
     parser.add_argument("--draft-url", help="URL of the draft's API; default: the target's")
     parser.add_argument("--target", required=True, help="name of the model that generates")
     parser.add_argument("--draft", required=True, help="name of the model that scores")
-    recording_servers.add_options(parser)
-    recording_servers.write(record, post, parser.parse_args())
+    recording_servers.record(parser, sequence, post)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from ._checks import CheckResult, check_samples
 from ._progress import Progress, reporter
 from ._recorders.hugging_face import ends_of, generated, log_rows, vocabulary
 from ._recorders.recording_csv import RecordingCsv
+from ._recorders.whole_file import whole_file
 from ._recording import MOST_RECORDED, Recording, read_recording
 from ._simulate import MOST_SEED
 
@@ -46,7 +47,8 @@ def record(
     Args:
         model, assistant: causal language models with one vocabulary, on any device.
         prompts: ids: a tensor or list per prompt, or [n, length].
-        path: CSV file to write; None: no file.
+        path: CSV file to write; None: no file. If the recording ends early, `path` stays as it was, and the sequences so far are
+            in the file PATH.part.
         sequences: number of sequences; prompts are used in turn. Default: one per prompt.
         tokens: largest length of a sequence; it also ends with the model's end of text.
         temperature: temperature of both models, above 0.
@@ -72,7 +74,7 @@ def record(
     )
     with tempfile.TemporaryDirectory() as folder, reporter(progress, "record") as report:
         file = os.path.join(folder, "recording.csv") if path is None else os.fspath(path)
-        with open(file, "w", encoding="utf-8") as out:
+        with whole_file(file, keep=True) as out:
             recording = RecordingCsv(out, entropy=True)
             for sequence in made:
                 recording.add(*sequence)

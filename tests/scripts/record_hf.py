@@ -87,4 +87,9 @@ with tempfile.TemporaryDirectory() as name:
     done = record("--target", folder / "target", "--draft", folder / "draft", "--out", folder / "x.csv",
                   "--temperature", 0)
     expect(done.returncode != 0 and "above 0" in done.stderr, "temperature 0")
+    # Bad input leaves an older recording as it was.
+    older = (folder / "pair.csv").read_bytes()
+    for words in (("--prompt-ids", f"1,{VOCAB}"), ("--prompt-ids", "1,,2"), ("--prompt-ids", ""), ("--prompts", folder / "none.txt"), ("--tokens", 0), ("--sequences", 0)):
+        done = record("--target", folder / "target", "--draft", folder / "draft", "--out", folder / "pair.csv", *words)
+        expect(done.returncode == 2 and "Traceback" not in done.stderr and (folder / "pair.csv").read_bytes() == older, f"{words}: {done.stderr}")
 print("ok")

@@ -13,12 +13,15 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import types
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
 import record_openai  # noqa: E402
 import record_vllm  # noqa: E402
+from recording_servers import RecordingCsv, recorded  # noqa: E402
 
 # A pair of Markov chains over the words a, b and c.
 TARGET = [[.5, .3, .2], [.2, .2, .6], [.1, .6, .3]]
@@ -119,12 +122,14 @@ for _ in range(200):
     share = [sum(share[i] * TARGET[i][j] for i in range(3)) for j in range(3)]
 ALPHA = sum(share[i] * sum(map(min, TARGET[i], DRAFT[i])) for i in range(3))
 
-options = types.SimpleNamespace(target_url="http://target", draft_url="http://draft", tokens=200, temperature=1.0, seed=5,
+options = types.SimpleNamespace(target_url="http://target", draft_url="http://draft", tokens=200, seed=5,
                                 sequences=60)
 server, out = Vllm(), io.StringIO()
-recording = record_vllm.record(server, options, ["first", "second"], out)
+recording = recorded(record_vllm.sequence, server, options, ["first", "second"], out)
 expect((recording.sequences, recording.tokens) == (60, 12000), "60 sequences of 200 tokens")
-expect(server.asked[1][1]["temperature"] == 1.0 and server.asked[1][1]["top_p"] == 1.0, "the target is sampled uncut")
+neutral = {"temperature": 1, "top_p": 1, "top_k": -1, "min_p": 0, "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}
+for url, body in server.asked:
+    expect(url.endswith("tokenize") or neutral.items() <= body.items(), f"defaults of a server do not apply: {body}")
 found = plan(out.getvalue())
 # 12,000 tokens: a standard error of about .002.
 expect(abs(found["alpha"] - ALPHA) < 0.01, f"alpha {found['alpha']} of vLLM, not {ALPHA}")
@@ -138,21 +143,93 @@ def missing(url, body):
     return answer
 
 
-expect("do the tokenizers differ?" in refusal(lambda: record_vllm.record(missing, options, ["x"], io.StringIO())),
+expect("do the tokenizers differ?" in refusal(lambda: recorded(record_vllm.sequence, missing, options, ["x"], io.StringIO())),
        "a token that the draft did not score")
 
 options = types.SimpleNamespace(url="http://api", draft_url=None, target="target", draft="draft", tokens=100, seed=5,
                                 sequences=50)
 out = io.StringIO()
-recording = record_openai.record(OpenAi(), options, ["go"], out)
+recording = recorded(record_openai.sequence, OpenAi(), options, ["go"], out)
 expect((recording.sequences, recording.tokens) == (50, 5000), "50 sequences of 100 tokens")
 found = plan(out.getvalue())
 expect(abs(found["alpha"] - ALPHA) < 0.02 and not found["warnings"], f"alpha {found['alpha']} of OpenAI, not {ALPHA}")
 expect("the tokenizers differ" in refusal(
-    lambda: record_openai.record(OpenAi(True), options, ["go"], io.StringIO())), "a draft with other tokens")
+    lambda: recorded(record_openai.sequence, OpenAi(True), options, ["go"], io.StringIO())), "a draft with other tokens")
 
 for value, what in ((-9999.0, "means missing"), (0.5, "at most 0"), (None, "at most 0")):
-    expect(what in refusal(lambda v=value: record_vllm.RecordingCsv(io.StringIO()).add([1], [v], [-1.0])), what)
+    expect(what in refusal(lambda v=value: RecordingCsv(io.StringIO()).add([1], [v], [-1.0])), what)
 expect("probability 0" in refusal(
-    lambda: record_vllm.RecordingCsv(io.StringIO()).add([1], [-math.inf], [-1.0])), "a token of probability 0")
+    lambda: RecordingCsv(io.StringIO()).add([1], [-math.inf], [-1.0])), "a token of probability 0")
+for entropies in ([math.nan], [-1.0], []):
+    expect(refusal(lambda e=entropies: RecordingCsv(io.StringIO(), entropy=True).add([1], [-1.0], [-1.0], e)), f"entropies {entropies}")
+# A sequence is written when all of it is checked.
+out = io.StringIO()
+recording = RecordingCsv(out)
+recording.add([1, 2], [-1.0, -1.0], [-1.0, -2.0])
+whole = out.getvalue()
+expect(refusal(lambda: recording.add([1, 2], [-1.0, -1.0], [-1.0, None])) and out.getvalue() == whole, "no half sequence")
+
+
+class Failing(BaseHTTPRequestHandler):
+    """A vLLM server, target and draft in one, that fails after six sequences in the way of self.server.fault."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked += 1
+        late = self.server.asked > 18
+        if late and self.server.fault == "status":
+            return self.send_error(500)
+        answer = Vllm()("http://target/tokenize" if self.path == "/tokenize" else
+                        f"http://{'draft' if 'prompt_logprobs' in body else 'target'}/v1/completions", body)
+        if late and self.server.fault == "missing":
+            answer = {"error": "out of memory"}
+        if late and self.server.fault == "null" and "prompt_logprobs" in body:
+            answer["choices"][0]["prompt_logprobs"][-1][str(body["prompt"][-1])]["logprob"] = None
+        data = json.dumps(answer).encode()[:9 if late and self.server.fault == "cut" else None]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    out, part = folder / "out.csv", folder / "out.csv.part"
+    (folder / "prompts").write_text("first\nsecond\n", encoding="utf-8")
+
+    def recorder(url, *words, script="record_vllm", prompts=folder / "prompts"):
+        models = ["--target-url", url, "--draft-url", url] if script == "record_vllm" else ["--url", url, "--target", "A", "--draft", "B"]
+        command = [sys.executable, "-B", source / f"scripts/{script}.py", *models, "--prompts", prompts, "--out", out, "--tokens", 5, *words]
+        return subprocess.run(list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, check=False)
+
+    for fault in ("", "status", "missing", "null", "cut"):
+        with HTTPServer(("127.0.0.1", 0), Failing) as server:
+            server.fault, server.asked = fault, 0
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+            out.write_text("older", encoding="utf-8")
+            done = recorder(f"http://127.0.0.1:{server.server_port}", "--sequences", 10)
+            server.shutdown()
+        if not fault:
+            expect(done.returncode == 0 and len(out.read_text(encoding="utf-8").splitlines()) == 51 and not part.exists(), done)
+            continue
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and str(part) in done.stderr, f"{fault}: {done}")
+        expect(out.read_text(encoding="utf-8") == "older", f"{fault}: the older recording stays")
+        expect(part.read_text(encoding="utf-8").splitlines()[-1].startswith("5,4,"), f"{fault}: six whole sequences are kept")
+        part.unlink()
+    for script in ("record_vllm", "record_openai"):
+        for url in ("http://127.0.0.1:1", "nonsense"):
+            done = recorder(url, script=script)
+            expect(done.returncode == 2 and done.stderr.count("\n") == 1 and url in done.stderr, f"{url}: {done}")
+    (folder / "empty").write_text("\n", encoding="utf-8")
+    (folder / "latin").write_bytes(b"caf\xe9\n")
+    for prompts in ("empty", "latin", "none"):
+        done = recorder("http://127.0.0.1:1", prompts=folder / prompts)
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and prompts in done.stderr, f"{prompts}: {done}")
+    for words in (("--temperature", "0.8"), ("--tokens", "0")):
+        done = recorder("http://127.0.0.1:1", *words)
+        expect(done.returncode == 2 and words[0] in done.stderr.splitlines()[-1], f"{words}: {done}")
+    expect(out.read_text(encoding="utf-8") == "older" and not part.exists(), "the older recording stays")
 print("ok")

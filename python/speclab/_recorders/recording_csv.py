@@ -8,7 +8,7 @@ ROUNDING = 1e-4
 
 def log_probability(value, what, where):
     """The value as a log-probability. ValueError, with the reason, if it is none."""
-    if value is None or math.isnan(value) or value > ROUNDING:
+    if not isinstance(value, (int, float)) or math.isnan(value) or value > ROUNDING:
         raise ValueError(f"{where}: {what} is {value}; expected a natural logarithm of a probability, at most 0")
     if math.isfinite(value) and value <= MISSING:
         raise ValueError(f"{where}: {what} is {value}, which means missing; ask for every token's log-probability")
@@ -16,20 +16,20 @@ def log_probability(value, what, where):
 
 
 class RecordingCsv:
-    """Sequences of tokens, written to a text file as they come."""
+    """Sequences of tokens, written to a text file as they come, each when all of it is checked."""
 
     def __init__(self, out, entropy=False):
         self.out = out
         self.entropy = entropy
         self.sequences = 0
         self.tokens = 0
-        out.write("sequence,position,token,logp,logq" + (",entropy" if entropy else "") + "\n")
 
     def add(self, tokens, target, draft, entropies=None):
         """Adds a sequence: its tokens (ids, or texts), and for each the log-probabilities under both models."""
-        if not len(tokens) == len(target) == len(draft):
+        if not len(tokens) == len(target) == len(draft) == len(entropies if self.entropy else tokens):
             raise ValueError(f"sequence {self.sequences}: {len(tokens)} tokens, {len(target)} log-probabilities of the "
-                             f"target, {len(draft)} of the draft")
+                             f"target, {len(draft)} of the draft; expected one for each token")
+        lines = [] if self.sequences else ["sequence,position,token,logp,logq" + (",entropy" if self.entropy else "")]
         for i, token in enumerate(tokens):
             where = f"sequence {self.sequences}, token {i}"
             logp = log_probability(target[i], "the target's", where)
@@ -38,17 +38,14 @@ class RecordingCsv:
             logq = log_probability(draft[i], "the draft's", where)
             fields = [str(self.sequences), str(i), quoted(token), repr(logp), repr(logq)]
             if self.entropy:
+                if not -ROUNDING <= entropies[i] < math.inf:
+                    raise ValueError(f"{where}: the entropy is {entropies[i]}; expected nats, 0 or more")
                 fields.append(repr(max(0.0, entropies[i])))
-            self.out.write(",".join(fields) + "\n")
+            lines.append(",".join(fields))
         if tokens:
+            self.out.write("\n".join(lines) + "\n")
             self.sequences += 1
             self.tokens += len(tokens)
-
-
-def prompts_in(file):
-    """The prompts, one per line, without empty lines."""
-    with open(file, encoding="utf-8") as lines:
-        return [line.rstrip("\n") for line in lines if line.strip()]
 
 
 def quoted(token):

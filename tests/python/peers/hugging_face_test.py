@@ -86,6 +86,24 @@ def test_one_logic(pair, tmp_path):
         assert [float(row[key]) for row in mine] == pytest.approx([float(row[key]) for row in script], abs=1e-5)
 
 
+def test_a_recording_that_ends_early(tmp_path):
+    """The older file stays, and the sequences so far are beside it."""
+    pair = llama(4, vocab=30), llama(5, vocab=30)
+    path, seen = tmp_path / "pair.csv", []
+    path.write_text("older")
+
+    def stop(done, total):
+        seen.append(done)
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        speclab.hf.record(*pair, [[1, 3]], path, sequences=9, tokens=5, progress=stop)
+    assert path.read_text() == "older" and seen[-1] == 3
+    lines = (tmp_path / "pair.csv.part").read_text().splitlines()
+    assert {line.split(",")[0] for line in lines[1:]} == {"0", "1", "2"}
+
+
 @pytest.mark.skipif(not (SOURCE / "configs/neural/target.gguf").exists(), reason="configs/neural is not here")
 def test_our_own_pair(tmp_path):
     """The shipped neural pair as Hugging Face models: what it generates fits its columns (each check passes a fitting text with
