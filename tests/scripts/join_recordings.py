@@ -59,4 +59,30 @@ with tempfile.TemporaryDirectory() as name:
         done = run(sys.executable, join, "--out", folder / "lost.csv", words[0], f"wider={folder / 'wider.csv'}")
         expect(done.returncode != 0 and column in done.stderr and "wider.csv" in done.stderr, f"{column}: {done.stderr}")
         expect(not (folder / "lost.csv").exists(), f"{column}: a file was written")
+    # Bad input is refused with its place, and the older file stays.
+    (folder / "old.csv").write_text("older", encoding="utf-8")
+
+    def refused(text, *said, words=()):
+        (folder / "bad.csv").write_bytes(text)
+        done = run(sys.executable, join, "--out", folder / "old.csv", *words, words_of["sharp"], f"bad={folder / 'bad.csv'}")
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(one in done.stderr for one in ("bad.csv", *said)), f"{said}: {done}")
+        expect((folder / "old.csv").read_text(encoding="utf-8") == "older" and not list(folder.glob("*.part")), f"{said}: a file was written")
+
+    words_of = dict(zip(DRAFTS, words)) | {"sharp": f"sharp={folder / 'sharp.csv'}"}
+    columns = sharp[0].split(",")
+    for column, value in (("logp", "nan"), ("logp", "-inf"), ("logp", "0.5"), ("logq", "hello"), ("logq", "0.5"), ("logq", "nan"), ("token", "77"), ("logp", "-9")):
+        fields = sharp[300].split(",")
+        fields[columns.index(column)] = value
+        changed = "\n".join([*sharp[:300], ",".join(fields), *sharp[301:]]) + "\n"
+        refused(changed.encode(), ":301", column, value)
+    for line in (sharp[300] + ",9", sharp[300].rpartition(",")[0]):
+        refused("\n".join([*sharp[:300], line, *sharp[301:]]).encode(), ":301", "fields", words=("--digits", 2))
+    refused("\n".join(sharp).encode()[:-2] + b"\xff\n", "UTF-8")
+    refused((sharp[0] + "\n").encode(), "no tokens")
+    done = run(sys.executable, join, "--out", folder / "sharp.csv", *words)
+    expect(done.returncode == 2 and (folder / "sharp.csv").read_text(encoding="utf-8").splitlines() == sharp, f"an input as --out: {done}")
+    done = run(sys.executable, join, "--out", folder / "nowhere/x.csv", *words)
+    expect(done.returncode == 2 and "nowhere/x.csv" in done.stderr and done.stderr.count("\n") == 1, done)
+    done = run(sys.executable, join, "--out", "/dev/stdout", *words)
+    expect(done.returncode == 0 and done.stdout.startswith((folder / "both.csv").read_text(encoding="utf-8")), "no regular file")
 print("ok")
