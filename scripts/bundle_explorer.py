@@ -11,8 +11,10 @@ import gzip
 import json
 import pathlib
 import re
-import struct
 import sys
+
+from of_package.gguf_file import GgufFile
+from pair import bpe
 
 root = pathlib.Path(__file__).resolve().parent.parent
 folder = root / "explorer" / "page"
@@ -29,22 +31,8 @@ def published_pairs():
 
 def token_texts(gguf):
     """The vocabulary of a GGUF file with GPT-2's letters for bytes, as one text per token."""
-    data = gguf.read_bytes()
-    key = b"tokenizer.ggml.tokens"
-    at = data.index(key) + len(key)
-    lists, texts, count = struct.unpack_from("<IIQ", data, at)
-    assert (lists, texts) == (9, 8), f"{gguf}: {key.decode()} is no list of texts"
-    at += 16
-    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    hidden = [byte for byte in range(256) if byte not in shown]
-    byte_of = {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(hidden)}
-    found = []
-    for _ in range(count):
-        (length,) = struct.unpack_from("<Q", data, at)
-        letters = data[at + 8:at + 8 + length].decode()
-        at += 8 + length
-        found.append(bytes(byte_of[letter] for letter in letters).decode(errors="replace") if set(letters) <= set(byte_of) else letters)
-    return found
+    return [bytes(map(bpe.BYTES.get, letters)).decode(errors="replace") if set(letters) <= set(bpe.BYTES) else letters
+            for letters in GgufFile(gguf).values["tokenizer.ggml.tokens"]]
 
 
 def recorded_example():

@@ -10,13 +10,14 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from pair import bpe, gguf_file, hf_folder  # noqa: E402
+from of_package import hf_folder, llama_numpy
+from of_package.whole_file import one_line
+from pair import bpe
 
 
 def write(file, folder):
-    hf_folder.write(file, folder)
     tokens, merges = file.values["tokenizer.ggml.tokens"], file.values["tokenizer.ggml.merges"]
+    hf_folder.write(file, folder)
     (folder / "vocab.json").write_text(json.dumps({token: i for i, token in enumerate(tokens)}), encoding="utf-8")
     (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", encoding="utf-8")
     (folder / "tokenizer_config.json").write_text(json.dumps(
@@ -26,4 +27,5 @@ def write(file, folder):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    write(gguf_file.GgufFile(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    with one_line():
+        write(llama_numpy.Llama(sys.argv[1]).file, pathlib.Path(sys.argv[2]))

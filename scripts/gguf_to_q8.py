@@ -8,16 +8,13 @@ q4_1. Needs numpy.
 """
 
 import argparse
-import pathlib
-import struct
-import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from pair.gguf_file import ALIGNMENT, BLOCK, F32, Q8_0, GgufFile  # noqa: E402
+from of_package.gguf_file import BLOCK, F32, Q8_0, UNSIGNED_32, GgufFile, joined
+from of_package.whole_file import one_line, whole_file
 
-KIND = b"general.file_type" + struct.pack("<I", 4)  # an unsigned number of 32 bits
+KIND = "general.file_type"
 MOSTLY_Q8_0 = 7
 
 
@@ -32,34 +29,25 @@ def q8_0(matrix):
 
 def converted(file):
     """The bytes of the new file."""
-    facts = file.facts
-    if (at := facts.find(KIND)) >= 0:
-        at += len(KIND)
-        facts = facts[:at] + struct.pack("<I", MOSTLY_Q8_0) + facts[at + 4:]
-    table, data = bytearray(), bytearray()
+    parts = []
     for name, tensor in file.tensors.items():
-        matrix = tensor.ndim > 1
-        table += struct.pack("<Q", len(name)) + name.encode("utf-8")
-        table += struct.pack(f"<I{tensor.ndim}QIQ", tensor.ndim, *tensor.shape[::-1], Q8_0 if matrix else F32, len(data))
-        made = q8_0(tensor) if matrix else tensor.astype("<f4").tobytes()
-        data += made + bytes(-len(made) % ALIGNMENT)
-    out = b"GGUF" + struct.pack("<IQQ", 3, len(file.tensors), len(file.values)) + facts + table
-    return out + bytes(-len(out) % ALIGNMENT) + data
+        if tensor.ndim > 1 and tensor.shape[-1] % BLOCK:
+            raise ValueError(f"{file.path}: a row of {name} has {tensor.shape[-1]} values; q8_0 needs a multiple of {BLOCK}")
+        made = (Q8_0, q8_0(tensor)) if tensor.ndim > 1 else (F32, tensor.astype("<f4").tobytes())
+        parts.append((name, tensor.shape, *made))
+    said = file.places.get(KIND, (None,))[0] == UNSIGNED_32
+    return joined(file.with_number(KIND, MOSTLY_Q8_0) if said else file.facts, len(file.values), parts, file.alignment)
 
 
+@one_line()
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("source", metavar="IN.gguf")
     parser.add_argument("out", metavar="OUT.gguf")
     options = parser.parse_args()
-    try:
-        made = converted(GgufFile(options.source))
-        with open(options.out, "wb") as file:
-            file.write(made)
-    except OSError as error:
-        sys.exit(f"{error.filename}: {error.strerror}")
-    except ValueError as error:
-        sys.exit(str(error))
+    made = converted(GgufFile(options.source))
+    with whole_file(options.out, "wb") as file:
+        file.write(made)
     print(f"{options.out}: {len(made)} bytes")
 
 

@@ -18,8 +18,9 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(SCRIPTS))
 try:
     import numpy as np
+    from of_package.llama_numpy import Llama, log_softmax
+    from of_package.whole_file import one_line, whole_file
     from pair import bpe, drafters, readme, texts
-    from pair.llama_numpy import Llama, log_softmax
 except ImportError as missing:
     sys.exit(f"{missing}; pip install numpy")
 
@@ -111,7 +112,7 @@ def record(options, source, target, neural):
     for greedy in (False, True):
         text = generated(target, prompts, options.tokens, None if greedy else random)
         file = options.out / f"{source}{'_greedy' if greedy else ''}.csv"
-        with open(file, "w", encoding="utf-8") as out:
+        with whole_file(file) as out:
             out.write("sequence,position,token,logp," + ("" if greedy else "entropy,") +
                       ",".join(f"logq.{name}" for name in all_drafters) + "\n")
             for sequence, (prompt, tokens) in enumerate(zip(prompts, text)):
@@ -147,20 +148,18 @@ def check(options, source, target, neural):
     return worst
 
 
+@one_line()
 def main():
     options = parse()
     options.out.mkdir(parents=True, exist_ok=True)
     target = Llama(options.models / "target.gguf")
     neural = {name: Llama(options.models / f"{name}.gguf") for name in NEURAL}
-    try:
-        if not options.check:
-            for source in texts.SOURCES:
-                record(options, source.name, target, neural)
-            readme.refresh(options.out / "README.md", sorted(options.out.glob("*.csv")))
-        elif max(check(options, source.name, target, neural) for source in texts.SOURCES) > TOLERANCE:
-            sys.exit(f"columns and models differ by more than {TOLERANCE}")
-    except FileNotFoundError as error:
-        sys.exit(str(error))
+    if not options.check:
+        for source in texts.SOURCES:
+            record(options, source.name, target, neural)
+        readme.refresh(options.out / "README.md", sorted(options.out.glob("*.csv")))
+    elif max(check(options, source.name, target, neural) for source in texts.SOURCES) > TOLERANCE:
+        sys.exit(f"columns and models differ by more than {TOLERANCE}")
 
 
 if __name__ == "__main__":

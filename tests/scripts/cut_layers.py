@@ -80,6 +80,16 @@ with tempfile.TemporaryDirectory() as folder:
     expect(parts(everything) == parts(TARGET), "all blocks are the file")
     for wrong in ("4", "1-0", "x", "2,1", "0,0"):
         done = run(TARGET, out, "--keep", wrong)
-        expect(done.returncode == 1 and "--keep" in done.stderr, f"{wrong}: {done}")
-    expect("is no GGUF file" in run(SCRIPT, out, "--keep", "0").stderr, "another file")
+        expect(done.returncode == 2 and "--keep" in done.stderr, f"{wrong}: {done}")
+    # A file that is cut off anywhere, or damaged, is refused, and the older file stays.
+    raw, damaged, old = TARGET.read_bytes(), pathlib.Path(folder) / "damaged.gguf", out.read_bytes()
+    key = struct.pack("<Q", 17) + b"general.alignment"
+    aligned = {what: raw[:16] + struct.pack("<Q", struct.unpack_from("<Q", raw, 16)[0] + 1) + key + value + raw[24:]
+               for what, value in (("33", struct.pack("<II", 4, 33)), ("4", struct.pack("<II", 4, 4)), ("64", struct.pack("<IQ", 10, 64)))}
+    for what, data in {"last tensor": raw[:-33], "data": raw[:-5000], "head": raw[:5000], "start": raw[:6], "nothing": b"", "text": SCRIPT.read_bytes(),
+                       "key": raw[:32] + b"\xff" + raw[33:], **aligned}.items():
+        damaged.write_bytes(data)
+        done = run(damaged, out, "--keep", "0")
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "damaged.gguf" in done.stderr, f"{what}: {done}")
+        expect(out.read_bytes() == old and not list(pathlib.Path(folder).glob("*.part")), f"{what}: a file was written")
 print("cut_layers: passed")

@@ -18,7 +18,7 @@ except ImportError:
 
 source = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
-from pair.gguf_file import GgufFile  # noqa: E402
+from of_package.gguf_file import GgufFile  # noqa: E402
 
 SCRIPT, TARGET = source / "scripts/gguf_to_q8.py", source / "configs/neural/target.gguf"
 
@@ -71,7 +71,29 @@ with tempfile.TemporaryDirectory() as name:
     expect((apart < largest * (0.5 / 127 + 2 ** -11)).all(), "half a step, and the rounding of a scale to f16")
     expect((apart > 0).any(), "rounded")
 
+    # The same file with its tensors at multiples of 64, as the file says.
+    spread = head.replace(struct.pack("<IQQ", 3, 2, 2), struct.pack("<IQQ", 3, 2, 3)).replace(
+        string("general.file_type"), string("general.alignment") + struct.pack("<II", 4, 64) + string("general.file_type")).replace(
+        struct.pack("<QIQ", 5, 0, -(-len(data) // 32) * 32), struct.pack("<QIQ", 5, 0, -(-len(data) // 64) * 64))
+    for more in (0, 32):  # where the head ends decides whether a reader at 32 would find the first tensor
+        longer = spread.replace(string("x"), string("x" + "y" * more))
+        (folder / "q4.gguf").write_bytes(longer + bytes(-len(longer) % 64) + data + bytes(-len(data) % 64) + norm.tobytes())
+        expect(run(folder / "q4.gguf", folder / "spread.gguf").returncode == 0, "alignment 64")
+        for name in ("q4", "spread"):
+            read = GgufFile(folder / f"{name}.gguf")
+            expect(read.values["general.alignment"] == 64 and np.array_equal(read.tensors["norm"], norm), f"{name}: alignment")
+            expect(np.abs(read.tensors["matrix"] - (values if name == "q4" else made.tensors["matrix"])).max() < 1e-6, f"{name}: alignment")
+        raw = (folder / "spread.gguf").read_bytes()
+        expect(len(raw) % 64 == 0 and raw[-64:-44] == norm.tobytes(), "written at multiples of 64")
+
     expect("is no GGUF file" in run(SCRIPT, folder / "x.gguf").stderr, "another file")
+    for content in (b"", b"GGUF", (folder / "q8.gguf").read_bytes()[:-64]):
+        (folder / "damaged.gguf").write_bytes(content)
+        for script, out in ((SCRIPT, folder / "x.gguf"), (source / "scripts/gguf_to_hf.py", folder / "x")):
+            done = subprocess.run([sys.executable, "-B", script, folder / "damaged.gguf", out], stderr=subprocess.PIPE, text=True, check=False)
+            expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "damaged.gguf" in done.stderr and not out.exists(), done)
+    done = subprocess.run([sys.executable, "-B", source / "scripts/gguf_to_hf.py", folder / "q8.gguf", folder / "x"], stderr=subprocess.PIPE, text=True, check=False)
+    expect(done.returncode == 2 and done.stderr.count("\n") == 1 and not (folder / "x").exists(), f"no model of Llama: {done}")
     missing = run(folder / "nowhere.gguf", folder / "x.gguf")
-    expect(missing.returncode == 1 and "nowhere.gguf: No such file" in missing.stderr, missing)
+    expect(missing.returncode == 2 and "nowhere.gguf: No such file" in missing.stderr, missing)
 print("gguf_to_q8: passed")

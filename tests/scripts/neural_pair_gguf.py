@@ -19,8 +19,8 @@ except ImportError as error:
 
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
+from of_package.llama_numpy import Llama  # noqa: E402
 from pair import bpe, drafters  # noqa: E402
-from pair.llama_numpy import Llama  # noqa: E402
 
 # Bound on the mean difference of a text's log-probabilities, in nats: libllama rounds activations to 8 bits if matrices are in q8_0.
 MEAN_TOLERANCE = 0.02

@@ -21,8 +21,9 @@ except ImportError as error:
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
 import gguf_to_hf  # noqa: E402
-from pair import bpe, drafters, hf_folder, llama_numpy  # noqa: E402
-from pair.gguf_file import GgufFile  # noqa: E402
+from of_package import hf_folder, llama_numpy  # noqa: E402
+from of_package.gguf_file import GgufFile  # noqa: E402
+from pair import bpe, drafters  # noqa: E402
 
 # Tolerance: both add in f32, in different orders, some hundred terms of size at most 10, in a few layers.
 TOLERANCE = 2e-3

@@ -20,7 +20,8 @@ except ImportError as error:
 
 source = pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
-from pair import gguf_import, llama_jax, llama_numpy  # noqa: E402
+from of_package import llama_numpy  # noqa: E402
+from pair import gguf_import, llama_jax  # noqa: E402
 
 SCRIPT, TARGET = source / "scripts/train_pair.py", source / "configs/neural/target.gguf"
 # Tolerance: factors of products are rounded to bf16 (8 bits), in rows of some 4 nats.

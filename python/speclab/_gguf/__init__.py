@@ -1,2 +1,1 @@
-"""Reads models from GGUF files and runs them in numpy, so that their rows do not depend on an engine.
-scripts/pair uses it, too."""
+"""Reads models from GGUF files and runs them in numpy, so that their rows do not depend on an engine. Scripts use it, too."""

@@ -13,10 +13,10 @@ class Llama:
 
     def __init__(self, path, dtype=np.float32):
         file = gguf_file.GgufFile(path)
-        self.values = file.values
+        self.file, self.values = file, file.values
         if self.values.get("general.architecture") != "llama":
             raise ValueError(f"{path}: general.architecture is {self.values.get('general.architecture')!r}; only 'llama' is supported")
-        self.tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
+        self.tensors = {name: tensor.astype(dtype, copy=False) for name, tensor in file.tensors.items()}
         self.dtype = dtype
         self.layers, self.width = self.values["llama.block_count"], self.values["llama.embedding_length"]
         known = {"token_embd.weight", "output_norm.weight", "output.weight",

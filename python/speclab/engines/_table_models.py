@@ -16,7 +16,8 @@ from typing import Any
 
 from .._errors import ConfigError
 from .._gguf import hf_folder
-from .._gguf.gguf_file import GgufFile
+from .._gguf.gguf_file import GgufFile, joined
+from .._recorders.whole_file import whole_file
 
 NEVER = -1e4  #: logit of an id of probability 0
 EPSILON = 1e-6
@@ -83,7 +84,7 @@ def half(value: float) -> float:
 
 
 def gguf(rows: Rows) -> bytes:
-    """A GGUF file of version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
+    """A GGUF file."""
     uint32, int32, float32, boolean, string, many = 4, 5, 6, 7, 8, 9
 
     def text(value: str) -> bytes:
@@ -114,32 +115,21 @@ def gguf(rows: Rows) -> bytes:
         matrix = len(shape) == 2
         data = struct.pack(f"<{len(values)}{'e' if matrix else 'f'}", *values)
         parts.append((name, shape, int(matrix), data))
-    head = struct.pack("<4sIQQ", b"GGUF", 3, len(parts), len(keys))
+    facts = b""
     for key, kind, content in keys:
-        head += text(key)
+        facts += text(key)
         if isinstance(kind, tuple):
-            head += struct.pack("<IIQ", many, kind[1], len(content)) + b"".join(value(kind[1], one) for one in content)
+            facts += struct.pack("<IIQ", many, kind[1], len(content)) + b"".join(value(kind[1], one) for one in content)
         else:
-            head += struct.pack("<I", kind) + value(kind, content)
-    offset = 0
-    for name, shape, kind, data in parts:
-        head += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", size) for size in reversed(shape))
-        head += struct.pack("<IQ", kind, offset)
-        offset += -(-len(data) // 32) * 32
-    padded = [data + bytes(-len(data) % 32) for *_, data in parts]
-    return head + bytes(-len(head) % 32) + b"".join(padded)
+            facts += struct.pack("<I", kind) + value(kind, content)
+    return joined(facts, len(keys), parts)
 
 
 def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
     """Writes a file, and its folder, completely or not at all. A process that has mapped the old file keeps its contents."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            write(file)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path, "wb") as file:
+        write(file)
 
 
 def write_models(config: Mapping[str, Any], folder: pathlib.Path, ends: bool = False) -> None:
