@@ -11,6 +11,7 @@ import bisect
 import csv
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parents[2] / "kernels/results/nvidia-h200.csv"
@@ -22,6 +23,8 @@ REQUESTS = (1, 32, 128)
 
 def measured(method):
     """Microseconds by the ids that a row pair of all requests has."""
+    if not RESULTS.exists():
+        sys.exit(f"{RESULTS}: no such file; it is in the repository, and scripts/gpu/run.py measures on a device of your own (docs/gpu.md)")
     with open(RESULTS, encoding="utf-8") as file:
         return {int(row["requests"]) * VOCAB: float(row["median_us"]) for row in csv.DictReader(file)
                 if row["median_us"] and (row["method"], row["workload"], row["cache"], row["dtype"], int(row["gamma"]), int(row["vocab"]), row["alpha"])

@@ -349,6 +349,8 @@ def test_the_table_of_the_page_is_of_its_results():
 
 
 def test_the_program_shows_tables():
+    missing = audit_here("--show", "no/such/folder")
+    assert missing.returncode == 2 and missing.stderr.count("\n") == 1 and "no/such/folder" in missing.stderr and "results/engines" in missing.stderr
     shown = audit_here("--show", SOURCE / "results/engines")
     assert shown.returncode == 0 and shown.stdout == speclab.Audit.load(SOURCE / "results/engines").to_markdown()
 

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from .._configs import config_dict
+from .._recorders.whole_file import sentence_of
 from .._results import Findings
 from . import names
 from ._audit import PAIR, audit
@@ -83,7 +84,7 @@ def main(words: list[str] | None = None) -> int:
         print("\ninterrupted; what is finished is kept", file=sys.stderr)
         return 130
     except (EngineError, ValueError, OSError) as problem:
-        print(f"error: {problem}", file=sys.stderr)
+        print(f"error: {sentence_of(problem)}", file=sys.stderr)
         return 2
 
 

@@ -118,6 +118,8 @@ class Audit(Tabular):
             OSError: there is no such file. ValueError: it is not an audit.
         """
         path = pathlib.Path(folder) / "audit.json"
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: no such file; an audit with --out {folder} writes it, and the repository has those of results/engines")
         try:
             read = json.loads(path.read_text(encoding="utf-8"))
             settings = [AuditedSetting(**{**one, "tokens_per_step": one["tokens_per_step"] and Interval(*one["tokens_per_step"])}) for one in read["settings"]]
