@@ -10,9 +10,12 @@ string per printed line. Novels appear in the order of the file, which is alphab
 """
 
 import os
+import pathlib
 import struct
 import sys
 import zlib
+
+from of_package.whole_file import one_line, whole_file
 
 CHARACTER_VECTOR = 16  # STRSXP
 STRING = 9  # CHARSXP: the low byte of its flags; the rest of the flags tells the encoding
@@ -49,17 +52,19 @@ def lines(record):
         at += length
 
 
+@one_line()
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: extract_austen.py Rdata.rdb OUT.txt")
     source, target = sys.argv[1:]
-    with open(source, "rb") as file:
-        novels = [list(lines(record)) for record in records(file.read())]
-    part = target + ".part"
-    with open(part, "w", encoding="utf-8", newline="\n") as file:
-        for novel in novels:
-            file.writelines(line + "\n" for line in novel)
-    os.replace(part, target)  # an interrupted run leaves no incomplete file under the final name
+    try:
+        novels = [list(lines(record)) for record in records(pathlib.Path(source).read_bytes())]
+        if not novels:
+            raise ValueError("no records")
+    except (ValueError, struct.error, zlib.error) as error:
+        raise ValueError(f"{source}: is no Rdata.rdb of janeaustenr, or damaged ({error}); take it from the package again") from None
+    with whole_file(target) as file:
+        file.writelines(line + "\n" for novel in novels for line in novel)
     print(f"{target}: {len(novels)} novels, {os.path.getsize(target)} bytes")
 
 

@@ -21,6 +21,8 @@ import html.parser
 import os
 import sys
 
+from of_package.whole_file import one_line, whole_file
+
 HEADER_STRIDE = 10
 DESCRIPTION_STRIDE = 4
 SEPARATOR = "\f\n"
@@ -69,10 +71,8 @@ class Page(html.parser.HTMLParser):
 
 
 def write(target, parts):
-    part = target + ".part"
-    with open(part, "w", encoding="utf-8", newline="\n") as file:
+    with whole_file(target) as file:
         file.writelines(parts)
-    os.replace(part, target)  # an interrupted run leaves no incomplete file under the final name
     print(f"{target}: {os.path.getsize(target)} bytes")
 
 
@@ -94,10 +94,8 @@ def read(path):
 
 
 def help_texts(english_root, german_root, english_out, german_out, docs_out):
-    english_root, german_root = (
-        os.path.join(root, "usr/share/libreoffice/help", language, "text")
-        for root, language in ((english_root, "en-US"), (german_root, "de"))
-    )
+    english_root, german_root = (os.path.join(root, "usr/share/libreoffice/help", language, "text")
+                                 for root, language in ((english_root, "en-US"), (german_root, "de")))
     pairs = {}  # a dictionary keeps the order and drops pairs seen before
     documents = []
     for path in files_below(english_root, ".html"):
@@ -146,10 +144,8 @@ def main():
     maker, count = makers.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
     if maker is None or len(sys.argv) != 2 + count:
         sys.exit(__doc__.split("\n\n")[1])
-    try:
+    with one_line():
         maker(*sys.argv[2:])
-    except (OSError, ValueError) as error:
-        sys.exit(f"extract_texts.py: {error}")
 
 
 if __name__ == "__main__":

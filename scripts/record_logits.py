@@ -11,38 +11,25 @@ tokenizer.
 
 import argparse
 import csv
-import json
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python/speclab"))
+from of_package.whole_file import lines_of, one_line, positive, whole_file
+
 try:
     import numpy as np
-    from _gguf.llama_numpy import Llama
+    from of_package.llama_numpy import Llama
 except ImportError as missing:
     sys.exit(f"{missing}; pip install numpy")
-
-
-def rows_of(path):
-    """The log-probabilities of target and draft in the rows that `speclab record` writes as .safetensors."""
-    with open(path, "rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        data = file.read()
-    rows = {}
-    for name in ("target", "draft"):
-        begin, end = header[name]["data_offsets"]
-        rows[name] = np.log(np.frombuffer(data[begin:end], np.float32).reshape(header[name]["shape"]).astype(np.float64))
-    return rows
 
 
 def smollm_ids(text, values):
     try:
         from tokenizers import Tokenizer, models, pre_tokenizers
     except ImportError as missing:
-        sys.exit(f"{missing}; pip install tokenizers")
+        raise ValueError(f"{missing}; pip install tokenizers") from None
     if values["tokenizer.ggml.pre"] != "smollm":
-        sys.exit(f"the target's tokenizer is {values['tokenizer.ggml.pre']}; a bigram of a text needs smollm")
+        raise ValueError(f"the target's tokenizer is {values['tokenizer.ggml.pre']}; a bigram of a text needs smollm")
     coder = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(values["tokenizer.ggml.tokens"])},
                                  merges=[tuple(pair.split(" ")) for pair in values["tokenizer.ggml.merges"]]))
     coder.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
@@ -72,33 +59,53 @@ class Bigram:
         return row
 
 
+def contexts_of(path, options, vocab):
+    """The first tokens of the first sequences."""
+    texts, reader = {}, csv.DictReader(lines_of(path))
+    try:
+        for row in reader:
+            word = row.get("token")
+            if not word or row.get("sequence") is None or not word.isdecimal() or int(word) >= vocab:
+                raise ValueError(f"{path}:{reader.line_num}: token {word!r}; expected columns sequence and token, with ids of the target, 0 to {vocab - 1}")
+            texts.setdefault(row["sequence"], []).append(int(word))
+    except csv.Error as error:
+        raise ValueError(f"{path}: is no recording in CSV ({error})") from None
+    long = [text[:options.tokens] for text in texts.values() if len(text) >= options.tokens]
+    if len(long) < options.contexts:
+        raise ValueError(f"{path}: {len(long)} of {len(texts)} sequences have {options.tokens} tokens, fewer than {options.contexts}; "
+                         "give smaller --contexts or --tokens")
+    return np.array(long[:options.contexts])
+
+
+@one_line()
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     for name in ("target", "draft", "recording", "out"):
         parser.add_argument(name, type=pathlib.Path)
-    parser.add_argument("--contexts", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=32)
-    parser.add_argument("--parts", type=int, default=256)
+    parser.add_argument("--contexts", type=positive, default=8)
+    parser.add_argument("--tokens", type=positive, default=32)
+    parser.add_argument("--parts", type=positive, default=256)
     options = parser.parse_args()
-    texts = {}
-    with open(options.recording, encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            texts.setdefault(row["sequence"], []).append(int(row["token"]))
-    tokens = np.array([text[:options.tokens] for text in list(texts.values())[:options.contexts]])
     target = Llama(options.target)
+    tokens = contexts_of(options.recording, options, target.vocab)
     models = {"target": target}
     rows = {}
     if options.draft.suffix == ".txt":
-        bigram = Bigram(smollm_ids(options.draft.read_text(encoding="utf-8"), target.values), target.vocab)
+        bigram = Bigram(smollm_ids("".join(lines_of(options.draft)), target.values), target.vocab)
         rows["draft"] = np.log([bigram.row(last) for last in tokens[:, -1]])
     else:
         models["draft"] = Llama(options.draft)
+        if models["draft"].vocab != target.vocab:
+            raise ValueError(f"{options.draft}: {models['draft'].vocab} tokens, but {target.vocab} of {options.target}; both need one vocabulary")
     for name, model in models.items():
         rows[name] = model.logits(tokens, model.start(len(tokens)))[0][:, -1]
     if "draft" not in models:
         rows["target"] = rows["target"] - np.logaddexp.reduce(rows["target"].astype(np.float64), axis=1, keepdims=True)
-    np.savez_compressed(options.out, **{name: np.round(rows[name] * options.parts).astype(np.float32) / np.float32(options.parts)
-                                        for name in ("target", "draft")})
+    if odd := [name for name in rows if not np.isfinite(rows[name]).all()]:
+        raise ValueError(f"{getattr(options, odd[0])}: logits of the {odd[0]} are not finite; is the file damaged, or a text too short?")
+    with whole_file(options.out, "wb") as file:
+        np.savez_compressed(file, **{name: np.round(rows[name] * options.parts).astype(np.float32) / np.float32(options.parts)
+                                     for name in ("target", "draft")})
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import math
 import struct
 import sys
 
+from of_package.whole_file import one_line, whole_file
+
 MAGIC = b"Trie Language Model"
 LOG10 = math.log10(1.0001)  # logarithms are to the base 1.0001
 SMALLEST = -90  # the format's value for zero is far below this; ARPA has -99
@@ -28,7 +30,7 @@ class Reader:
 
     def take(self, size):
         if self.at + size > len(self.data):
-            sys.exit("the file ends too early")
+            raise ValueError("the file ends too early")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -77,18 +79,15 @@ def ngrams(layers, words, length, ends, depth=2):
                 yield line if backoff is None else f"{line}\t{backoff}"
         else:
             entries = [layer.entry(index) for index in range(first, end + 1)]
-            below = (
-                (f"{words[entry[0]]} {last_words}", entry[3], following[3])
-                for entry, following in zip(entries, entries[1:])
-            )
+            below = ((f"{words[entry[0]]} {last_words}", entry[3], following[3]) for entry, following in zip(entries, entries[1:]))
             yield from ngrams(layers, words, length, below, depth + 1)
 
 
-def main(source, target):
+def write(source, target):
     with open(source, "rb") as file:
         reader = Reader(file.read())
     if reader.take(len(MAGIC)) != MAGIC:
-        sys.exit(f"{source}: not a binary n-gram model of CMU Sphinx")
+        raise ValueError("not a binary n-gram model of CMU Sphinx")
     (order,) = reader.values("B", 1)
     counts = reader.values("I", order)
     if order > 1:
@@ -100,7 +99,7 @@ def main(source, target):
     (size,) = reader.values("I", 1)
     words = [word.decode() for word in reader.take(size).split(b"\0")[:-1]]
     if len(words) != counts[0]:
-        sys.exit(f"{source}: {len(words)} words; expected {counts[0]}")
+        raise ValueError(f"{len(words)} words; expected {counts[0]}")
 
     listed = [counts[0]]
     first, end = unigrams[0][2], unigrams[-1][2]
@@ -108,7 +107,7 @@ def main(source, target):
         listed.append(end - first)
         first, end = layer.entry(first)[3], layer.entry(end)[3]
 
-    with open(target, "w", encoding="utf-8") as out:
+    with whole_file(target) as out:
         out.write("\\data\\\n" + "".join(f"ngram {n}={count}\n" for n, count in enumerate(listed, 1)))
         out.write("\n\\1-grams:\n")
         for word, (probability, backoff, _) in zip(words, unigrams):
@@ -123,4 +122,8 @@ def main(source, target):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    with one_line():
+        try:
+            write(*sys.argv[1:])
+        except (IndexError, ValueError) as error:
+            raise ValueError(f"{sys.argv[1]}: is damaged, or of another format ({error}); take it from the package again") from None

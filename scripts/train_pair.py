@@ -60,6 +60,7 @@ try:
     import jax
     import jax.numpy as jnp
     import numpy as np
+    from of_package.whole_file import one_line, whole_file
     from pair import bpe, gguf_export, gguf_import, llama_jax, readme, texts
 except ImportError as missing:
     sys.exit(f"{missing}; pip install jax==0.10.2 gguf==0.19.0")
@@ -77,10 +78,8 @@ EVERY = 50  # steps between lines of the log, and between checkpoints
 
 
 def saved(path, arrays):
-    part = path.with_suffix(".part")
-    with open(part, "wb") as file:
+    with whole_file(path, "wb") as file:
         np.savez(file, **arrays)
-    os.replace(part, path)
 
 
 class Log:
@@ -350,23 +349,21 @@ def begin(options):
     before = json.loads(file.read_text()) if file.exists() else mine
     changed = [name for name, value in mine.items() if before.get(name) != value]
     if changed:
-        sys.exit(f"{options.work} was begun with another --{changed[0].replace('_', '-')}, {before.get(changed[0])}; "
-                 "give another --work, or remove that folder")
+        raise ValueError(f"{options.work} was begun with another --{changed[0].replace('_', '-')}, {before.get(changed[0])}; "
+                         "give another --work, or remove that folder")
     file.write_text(json.dumps(mine))
     options.out.mkdir(parents=True, exist_ok=True)
 
 
+@one_line()
 def main():
     options = OPTIONS
-    try:
-        given = gguf_import.GivenTarget(options.target) if options.target else None
-        begin(options)
-        if given:
-            tokenizer, arrays = given.fields, tokenized_as(given.tokenizer, options)
-        else:
-            tokenizer, arrays = tokenized(options)
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
+    given = gguf_import.GivenTarget(options.target) if options.target else None
+    begin(options)
+    if given:
+        tokenizer, arrays = given.fields, tokenized_as(given.tokenizer, options)
+    else:
+        tokenizer, arrays = tokenized(options)
     log = Log(options.out / "log.csv")
     target = given or train_target(options, arrays, log)
     generated, held = generate(options, arrays, target)
