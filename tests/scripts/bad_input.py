@@ -88,6 +88,11 @@ with tempfile.TemporaryDirectory() as name:
         packed.write_bytes(content)
         refused(text, "Rdata.rdb", "sphinx_to_arpa.py", packed, text)
 
+    (folder / "results.csv").write_text("number,measured,simulated\nTTFT p50,1,2\n", encoding="utf-8")
+    expect(run("serving/percentiles.py", folder).stdout.endswith("TTFT p50,1,2\n"), "percentiles")
+    done = run("serving/percentiles.py", folder, folder / "nowhere")
+    expect(done.returncode and not done.stdout and done.stderr.count("\n") == 1 and "nowhere" in done.stderr, done)
+
     # A link stays one, and the file that it names is replaced.
     (folder / "link").symlink_to(text)
     with whole_file(folder / "link") as file:
