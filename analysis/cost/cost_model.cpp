@@ -208,6 +208,14 @@ RoundCosts round_costs(const CostPair& costs, int most, const Operation& at) {
   return rounds;
 }
 
+int chosen_gamma(std::span<const double> speeds, const RoundCosts& costs) {
+  constexpr double near = 0.99;
+  auto best = std::ranges::max_element(speeds) - speeds.begin();
+  const double enough = near * speeds[static_cast<std::size_t>(best)];
+  while (costs.c == 0 && best > 1 && speeds[static_cast<std::size_t>(best) - 1] >= enough) --best;
+  return static_cast<int>(best);
+}
+
 std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
                                                    const Operation& at) {
   if (gamma == 0 || !std::holds_alternative<RooflineCost>(costs.target)) return std::nullopt;
@@ -237,14 +245,14 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
   const int longest = static_cast<int>(tokens.size()) - 1;
   for (int batch = first; batch <= most; ++batch) {
     const RoundCosts rounds = round_costs(costs, longest, {double(batch), context});
-    const auto speedup = [&](int gamma) {
-      return tokens[static_cast<std::size_t>(gamma)] / rounds.of(gamma);
-    };
-    int best = 0;
-    for (int gamma = 1; gamma <= longest; ++gamma) best = speedup(gamma) > speedup(best) ? gamma : best;
-    if (ranges.empty() || ranges.back().gamma != best) ranges.push_back({batch, batch, best, speedup(best)});
+    std::vector<double> speedups;
+    for (int gamma = 0; gamma <= longest; ++gamma)
+      speedups.push_back(tokens[static_cast<std::size_t>(gamma)] / rounds.of(gamma));
+    const int best = chosen_gamma(speedups, rounds);
+    const double speedup = speedups[static_cast<std::size_t>(best)];
+    if (ranges.empty() || ranges.back().gamma != best) ranges.push_back({batch, batch, best, speedup});
     ranges.back().last = batch;
-    ranges.back().min_speedup = std::min(ranges.back().min_speedup, speedup(best));
+    ranges.back().min_speedup = std::min(ranges.back().min_speedup, speedup);
   }
   return ranges;
 }

@@ -149,6 +149,10 @@ struct RoundCosts {
 /// Returns the costs for gamma = 0..most, `most` 0 or more.
 RoundCosts round_costs(const CostPair& costs, int most, const Operation& at);
 
+/// Returns the gamma to choose among `speeds`, indexed by gamma (not empty): the first of the largest or, if
+/// drafting takes no time, the smallest gamma above 0 down to which speeds are within 1% of the largest.
+int chosen_gamma(std::span<const double> speeds, const RoundCosts& costs);
+
 struct SpeedupRange {
   double low = 0;
   double high = 0;

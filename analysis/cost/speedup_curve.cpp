@@ -125,8 +125,9 @@ SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, c
 }
 
 GammaChoice best_of(const SpeedupCurve& curve) {
-  const auto top = std::max_element(curve.estimate.begin(), curve.estimate.end());
-  const int gamma = static_cast<int>(top - curve.estimate.begin());
+  const int gamma = chosen_gamma(curve.estimate, curve.costs);
+  if (gamma > 0 && gamma < curve.last() && curve.costs.c == 0)
+    return {gamma, "Drafting takes no time: this is the smallest γ within 1% of the best."};
   if (curve.by != AcceptanceModel::iid) {
     if (gamma == curve.last() && gamma > 0)
       return {gamma, "This is the longest draft in the log: draft more for a while, and plan again."};

@@ -58,10 +58,8 @@ struct GammaChoice {
   std::string reason;  ///< the reason, a sentence
 };
 
-/// Returns the smallest maximiser. If the speedup grows forever, returns the first gamma within 1% of its
-/// limit, or the largest of the curve. An i.i.d. curve has a closed form under
-/// constant
-/// costs.
+/// Returns chosen_gamma. If the speedup of a curve under constant costs grows forever, returns the first
+/// gamma within 1% of its limit, or the largest of the curve.
 GammaChoice best_of(const SpeedupCurve& curve);
 
 /// Bounds on the speedup that any choice of gamma can reach.

@@ -79,6 +79,23 @@ TEST_CASE("a choice beyond the curve says so, and one without a limit stops with
   CHECK(speedup(0.8, free.gamma - 1, 0) < 0.99 * 5);
 }
 
+TEST_CASE(
+    "without a cost of drafting the choice is the smallest gamma within 1% of the best, at every batch") {
+  for (const double slope : {0.0, 1e-6, 0.001, 0.05}) {
+    const CostPair costs = rising(slope, 0);
+    const SpeedupCurve curve = iid_curve({0.6, 0.6, 0.6}, round_costs(costs, 64, {}));
+    const double most = *std::max_element(curve.estimate.begin(), curve.estimate.end());
+    const auto enough = std::find_if(curve.estimate.begin(), curve.estimate.end(),
+                                     [&](double speed) { return speed >= 0.99 * most; });
+    const int gamma = static_cast<int>(enough - curve.estimate.begin());
+    CHECK(best_of(curve).gamma == gamma);
+    CHECK(gamma_by_batch(curve.tokens, costs, 0, 1).front().gamma == gamma);
+  }
+  CHECK(best_of(iid_curve({0.6, 0.6, 0.6}, round_costs(fixed(0), 64, {}))).gamma ==
+        best_of(iid_curve({0.6, 0.6, 0.6}, round_costs(rising(1e-6, 0), 64, {}))).gamma);
+  CHECK(best_of(iid_curve({0, 0, 0}, round_costs(fixed(0), 64, {}))).gamma == 0);
+}
+
 TEST_CASE("the bound with drafting paid is the best of all oracles, outcome by outcome") {
   for (const double alpha : {0.3, 0.75, 0.95}) {
     for (const double slope : {0.0, 0.02, 0.3}) {
