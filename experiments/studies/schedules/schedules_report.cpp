@@ -225,9 +225,13 @@ std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
 std::string schedules_headline(const Result& result, const Timings&) {
   const ScheduleRow* best = nullptr;
   std::string where;
+  // An upper bound is no schedule: it is named only where nothing else is.
+  const auto rank = [](const ScheduleRow& row) {
+    return std::pair(!row.name.starts_with("upper bound"), row.speedup.estimate);
+  };
   for (const SchedulesCell& one : cells_of(result)) {
     for (const ScheduleRow& row : one.own.rows) {
-      if (best == nullptr || row.speedup.estimate > best->speedup.estimate) {
+      if (best == nullptr || rank(row) > rank(*best)) {
         best = &row;
         where = one.cell.label;
       }

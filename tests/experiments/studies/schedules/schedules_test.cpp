@@ -100,6 +100,9 @@ TEST_CASE("independent acceptances: every formula is within its interval, and al
   }
   CHECK(agreement(result).held == 17);
 
+  // An upper bound is no schedule that could be the fastest.
+  CHECK(presentation_of(result.shown()).headline(result, {}).find("upper bound") == std::string::npos);
+
   // Names distinguish rows, and a user's own name is kept.
   CHECK(row_of(found, "mine").kind == "dsi");
   std::set<std::string> names;
