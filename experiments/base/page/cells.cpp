@@ -27,7 +27,8 @@ std::string interval_text(const Interval& interval) {
   if (!(half > rounding * std::max(std::abs(interval.estimate), 1.0))) return number_text(interval.estimate);
   // Two digits of the half-width show how many digits of the estimate are significant.
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
-  constexpr double alike = 0.9;
+  // Ends at 0 or 1 are those of the possible values, beyond which no ± may lead.
+  const double alike = interval.low == 0 || interval.high == 1 ? 0.999 : 0.9;
   if (std::min(above, below) >= alike * half)
     return fmt::format("{:.{}f} ± {:.{}f}", interval.estimate, digits, half, digits);
   return fmt::format("{:.{}f} +{:.{}f} −{:.{}f}", interval.estimate, digits, above, digits, below, digits);

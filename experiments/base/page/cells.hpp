@@ -17,8 +17,8 @@ inline constexpr double mebi = 1048576, giga = 1e9;
 /// it is not finite.
 std::string number_text(double value);
 /// Formats an interval with the digits that its half-width justifies: "1.716 ± 0.012", or "0.990 +0.010
-/// −0.027" if the narrower side is less than 0.9 of the wider one. Prints "?" for an unknown error, and no
-/// error below 1e-9, which is rounding.
+/// −0.027" if the narrower side is less than 0.9 of the wider one, or an end is 0 or 1, as of a share. Prints
+/// "?" for an unknown error, and no error below 1e-9, which is rounding.
 std::string interval_text(const Interval& interval);
 /// Format a confidence as "0.95" and "95%": with six digits, or as many as distinguish it from 1.
 std::string confidence_text(double confidence);

@@ -167,12 +167,32 @@ void write_table(Out out, const Table& table) {
   fmt::format_to(out, "{}</div>\n", table.folded ? "</details>" : "");
 }
 
-/// Writes lines unchanged, without the empty ones before and after them.
+/// Returns where the text of a line begins that labelled_line made; 0 if it has no label.
+std::size_t after_label(std::string_view line) {
+  const std::size_t gap = line.find("  ");
+  if (gap == std::string_view::npos) return 0;
+  const std::size_t text = line.find_first_not_of(' ', gap);
+  return text != std::string_view::npos && text_width(line.substr(0, text)) == plan_label_width ? text : 0;
+}
+
+/// Writes lines unchanged, without the empty ones before and after them. On a narrow screen labels stand
+/// above their texts.
 void write_lines(Out out, std::string_view text) {
   const std::size_t first = text.find_first_not_of('\n');
   if (first == std::string_view::npos) return;
-  fmt::format_to(out, "<pre class=\"listing\">{}</pre>\n",
-                 escape_markup(text.substr(first, text.find_last_not_of('\n') + 1 - first)));
+  text = text.substr(first, text.find_last_not_of('\n') + 1 - first);
+  fmt::format_to(out, "<pre class=\"listing\">");
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t label = after_label(line);
+    if (label > 0) fmt::format_to(out, "<span>{}</span>", escape_markup(line.substr(0, label)));
+    fmt::format_to(out, "{}", escape_markup(line.substr(label)));
+    text.remove_prefix(line.size());
+    if (text.empty()) break;
+    fmt::format_to(out, "\n");
+    text.remove_prefix(1);
+  }
+  fmt::format_to(out, "</pre>\n");
 }
 
 void write_legend(Out out, const std::vector<LegendEntry>& legend) {

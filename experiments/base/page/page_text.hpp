@@ -20,6 +20,9 @@ bool is_markup_id(std::string_view id);
 /// locale.
 std::size_t text_width(std::string_view text);
 
+/// The columns of labels in plans.
+inline constexpr std::size_t plan_label_width = 24;
+
 /// Returns a line: `label`, padded with blanks to `columns` columns, then `text`.
 std::string labelled_line(std::string_view label, std::size_t columns, std::string_view text);
 

@@ -75,6 +75,16 @@ TEST_CASE("a page holds everything it was given, escaped") {
   CHECK_FALSE(has(text, "A <title>"));
 }
 
+TEST_CASE("labels of lines stand apart from their texts, which are unchanged") {
+  Page one = page();
+  one.sections[0].listing += labelled_line("best γ", plan_label_width, "9 < 10");
+  one.sections[0].listing += labelled_line("", plan_label_width, "a note");
+  one.sections[0].listing += "A sentence  with two blanks.\n  an indented line\n";
+  const std::string blanks(plan_label_width, ' ');
+  CHECK(has(html(one), "<pre class=\"listing\"><span>best γ" + blanks.substr(6) + "</span>9 &lt; 10\n<span>" +
+                           blanks + "</span>a note\nA sentence  with two blanks.\n  an indented line</pre>"));
+}
+
 TEST_CASE("ids are unique on a page with several figures") {
   const std::string text = html(page());
   // Matches the attribute, not the script's use of the word.
