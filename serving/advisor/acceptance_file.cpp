@@ -29,8 +29,7 @@ constexpr double noted_rounding = 1e-4;
 constexpr double short_share = 0.01;
 constexpr double cut_share = 0.1;
 
-/// Returns a sentence, or nothing, about records that do not say how long each of their rounds was, and
-/// whether no α follows from them.
+/// Returns a sentence, or nothing, about records without the length of each round, and whether no α follows.
 std::pair<std::string, bool> judge_lengths(const ModelLog& log) {
   const std::uint64_t rounds = log.summed_rounds + log.counts.rounds;
   const std::uint64_t drafted = log.summed_drafted + log.counted;
@@ -144,8 +143,7 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
   return found;
 }
 
-/// Returns the acceptance of the named model, or of the only one. Models are never summed, because their
-/// acceptance differs.
+/// Returns the acceptance of the named model, or of the only one. Models differ and are never summed.
 AcceptanceFile of_model(ModelLogs logs, const std::string& file, const LogOptions& options) {
   const std::string& model = options.model;
   std::map<std::string, std::string> refusals;
@@ -279,8 +277,7 @@ void refuse_doubled(const std::vector<TextLine>& lines) {
   refuse_line(lines[half], "from here on the log is repeated; keep it once");
 }
 
-/// Returns the format that fits. Throws UsageError if there is none, or if the file has lines of another:
-/// they would be passed over.
+/// Returns the format that fits. Throws UsageError if there is none, or if the file has lines of another.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
   if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
   std::vector<const LogFormat*> fitting;

@@ -43,12 +43,10 @@ struct AcceptanceFile {
 AcceptanceFile acceptance_in(const std::string& text, const std::string& file,
                              const LogOptions& options = {});
 
-/// Returns the models among which the user must choose; empty for a log of one model. Throws as
-/// `acceptance_in` does.
+/// Returns the models among which the user must choose; empty for one model. Throws as `acceptance_in`.
 std::vector<std::string> models_in(const std::string& text, const std::string& file);
 
-/// Does as `acceptance_in` for a file, which may be gzipped, or standard input ("-"). Throws ConfigError if
-/// it cannot be read.
+/// Does as `acceptance_in` for a file, also gzipped, or standard input ("-"). Throws ConfigError.
 AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options = {});
 
 /// Returns a log's text, decompressed if it is gzipped; "-" is standard input.

@@ -1,5 +1,4 @@
-// Reads draft heads from their config.json: EAGLE, EAGLE-3, P-EAGLE, Medusa, DFlash, DSpark and Domino
-// (HeadKind).
+// Reads draft heads from their config.json: EAGLE(-3), P-EAGLE, Medusa, DFlash, DSpark, Domino (HeadKind).
 #pragma once
 
 #include "analysis/cost/roofline.hpp"
@@ -26,9 +25,8 @@ void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const Mo
 /// Returns the EAGLE head whose one layer is a config's: its authors publish it as a Llama of one layer.
 Transformer eagle_head(Transformer layer);
 
-/// Fills in the sizes that a head takes from its target. Throws UsageError if the head was made for another
-/// hidden size or vocabulary, and notes what a draft vocabulary of reduced size
-/// means for acceptance.
+/// Fills in the sizes that a head takes from its target. Throws UsageError for another hidden size or
+/// vocabulary; notes what a smaller draft vocabulary means.
 Transformer fitted_to(Transformer head, const Transformer& target);
 
 /// Returns the method name that servers use for heads of this kind.

@@ -57,8 +57,8 @@ int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
 }
 
 /// Returns the width of the block that every token uses: some configs state it, others the number of shared
-/// experts, which have the width of the others. Llama 4 has one, and no key says so; the dense block of Gemma
-/// 4 stands beside its experts.
+/// experts, which have the width of the others. Llama 4 has one, and no key says so; Gemma 4 has a dense
+/// block beside.
 int shared_width(const Transformer& model, const ModelKeys& keys, int own) {
   constexpr int max_width = 100'000'000;
   const std::string type = keys.text("model_type");

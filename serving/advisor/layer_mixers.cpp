@@ -51,8 +51,7 @@ Kinds windowed_kinds(const Transformer& model, const ModelKeys& keys, const Mode
   for (int i = 0; i < model.layers; ++i) {
     bool windowed = family.form == LayerForm::windowed;
     if (chunks) {
-      // Llama 4: only layers with rotary positions attend in chunks, three of four unless the config says
-      // which.
+      // Llama 4: only layers with rotary positions attend in chunks, by default three of four.
       windowed = rotary.empty() ? (i + 1) % 4 != 0 : rotary[static_cast<std::size_t>(i)] != 0;
     } else if (pattern) {
       windowed = (i + 1) % *pattern != 0;
@@ -157,8 +156,7 @@ Mixer full_attention(const Transformer& model, const ModelKeys& keys, const Mode
   return mixer;
 }
 
-/// Returns the layers with a recurrent state: gated delta networks, or Mamba-2 by the keys and defaults of
-/// Nemotron-H.
+/// Returns the layers with a recurrent state: gated delta networks, or Mamba-2 as in Nemotron-H.
 Mixer recurrent_mixer(const Transformer& model, const ModelKeys& keys, const ModelFamily& family) {
   Mixer mixer;
   if (family.form == LayerForm::single_blocks) {

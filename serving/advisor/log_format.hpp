@@ -22,8 +22,7 @@ struct ModelLog {
   /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
   DraftLengths lengths = {};  ///< of all rounds; a record's have its mean length, rounded down or up
-  /// The number of rounds that accepted all drafted tokens may be this much smaller, or larger, because rates
-  /// are rounded.
+  /// The number of rounds that accepted all drafted tokens may be off by this, because rates are rounded.
   std::uint64_t full_fewer = 0;
   std::uint64_t full_more = 0;
 
@@ -48,8 +47,7 @@ struct ModelLog {
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
   /// `drafted` is the total. If it is just enough for all positions that were ever accepted, no round drafted
   /// the others, which servers fill with zeros; else, if it is below rounds * accepted.size(), some rounds
-  /// were shorter. Throws UsageError if it is above, or if a position was accepted more often than the one
-  /// before.
+  /// were shorter. Throws UsageError if it is above, or if acceptances rise with the position.
   void add_totals(const std::string& where, std::uint64_t rounds, std::vector<std::uint64_t> accepted,
                   std::uint64_t drafted);
   /// Adds rounds by their accepted tokens: by_accepted[k] of them accepted k tokens. All rounds have one
@@ -141,13 +139,11 @@ inline constexpr double two_decimals_rounding = 0.0051;
 void check_stated(const std::string& where, std::string_view name, double stated, double counted,
                   double rounding = two_decimals_rounding);
 
-/// Returns --drafted, the tokens drafted per round. Throws UsageError, which says that `what` does not state
-/// them, if it is missing.
+/// Returns --drafted, the tokens drafted per round. Throws UsageError about `what` if it is missing.
 std::uint64_t drafted_option(const LogSource& source, std::string_view what);
 
 /// Returns the numbers of a list such as "0.805, 0.632, 0.483", up to the first word that is not a number.
-/// Throws UsageError, naming the line, for a list that is empty and not closed, a rate outside 0 to 1, or a
-/// percent sign.
+/// Throws UsageError, naming the line, for a list that is empty and not closed, or a rate outside 0 to 1.
 std::vector<double> rates_in(const TextLine& line, std::string_view text);
 
 }  // namespace speclab

@@ -58,8 +58,7 @@ template <class... Arguments>
 
 /// Largest accepted count: sums of counts and their products with max_draft fit into 64 bits.
 inline constexpr std::uint64_t max_count = 1'000'000'000'000;
-/// Largest number of drafted tokens per round, also for --drafted and --max-gamma, since work and memory grow
-/// with it.
+/// Largest number of drafted tokens per round, also for --drafted and --max-gamma.
 inline constexpr std::uint64_t max_draft = 1000;
 
 /// Returns `drafted`, a round's tokens. Throws UsageError, beginning with `where`, above max_draft.

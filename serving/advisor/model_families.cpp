@@ -28,8 +28,7 @@ ModelFamily family_in(const Json& entry) {
   return family;
 }
 
-/// Returns a name as model types and architectures have it in common: "deepseekv4" for
-/// "DeepseekV4ForCausalLM".
+/// Returns a name as model types and architectures have it in common, such as "deepseekv4".
 std::string bare_name(std::string name) {
   for (const char* end : {"ForCausalLM", "ForConditionalGeneration", "LMHeadModel"})
     boost::erase_last(name, end);

@@ -1,5 +1,4 @@
-// Families of architectures: the model types of each, what their config.json leaves unsaid, and presets that
-// witness it.
+// Families of architectures: the model types of each, what a config.json leaves unsaid, and presets.
 #pragma once
 
 #include <optional>
@@ -34,8 +33,7 @@ struct ModelFamily {
 
 const std::vector<ModelFamily>& model_families();
 
-/// Returns the family of a config's model_type or, if that is not known, of its architecture; null if neither
-/// is known.
+/// Returns the family of a config's model_type or, else, architecture; null if neither is known.
 const ModelFamily* family_of(const ModelKeys& outer, const ModelKeys& keys);
 
 }  // namespace speclab

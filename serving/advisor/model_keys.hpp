@@ -29,13 +29,12 @@ struct ModelKeys {
   /// Returns the first of these keys that is neither missing nor null; empty if there is none. Throws
   /// UsageError unless it is an integer of 0 or more, or a list that repeats one for each layer.
   std::optional<int> dimension(std::initializer_list<const char*> keys) const;
-  /// Returns the first of these keys that is neither missing nor null. Throws UsageError if there is none, or
-  /// unless it is an integer above 0.
+  /// Returns the first of these keys that is neither missing nor null. Throws UsageError unless it is an
+  /// integer above 0.
   int required(std::initializer_list<const char*> keys) const;
   bool flag(const char* key, bool otherwise) const;
   /// Returns a list; empty if it is missing or null. Throws UsageError for another type, for entries of
-  /// another type, and unless a list that is not empty has an entry for each of `layers` layers (0: any
-  /// number).
+  /// another type, and unless a list that is not empty has an entry for each of `layers` layers (0: any).
   std::vector<int> numbers(const char* key, int layers = 0) const;
   std::vector<std::string> texts(const char* key, int layers = 0) const;
   /// Returns a text; "" if the value is no text.

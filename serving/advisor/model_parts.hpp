@@ -18,8 +18,7 @@ std::string block_pattern(const ModelKeys& keys, const ModelFamily& family);
 void add_experts(Transformer& model, const ModelKeys& keys, const ModelFamily& family);
 
 /// Sets how layers mix tokens, unless all have plain attention over all tokens. `input` is the width of what
-/// attention reads. Throws UsageError for layers that are not known, and for a window whose layers are not
-/// stated.
+/// attention reads. Throws UsageError for unknown layers, and for a window of unstated layers.
 void add_mixers(Transformer& model, const ModelKeys& keys, const ModelFamily& family, int input);
 
 /// Bytes of a number of 4 bits with its share of a block's scale: floats in blocks of 16 or 32, with 8 bits;

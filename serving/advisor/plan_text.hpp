@@ -17,8 +17,7 @@ std::string batch_sentences(const DrafterPlan& plan);
 
 Listing plan_text(const DrafterPlan& plan);
 std::string plan_headline(const DrafterPlan& plan);
-/// Returns figures of the speedup by gamma, by batch if costs depend on it, and of acceptance by position if
-/// there is a log.
+/// Returns figures of the speedup by gamma, by batch if costs depend on it, and of a log's positions.
 std::vector<Figure> plan_figures(const DrafterPlan& plan);
 
 }  // namespace speclab

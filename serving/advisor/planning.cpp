@@ -95,8 +95,7 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                                    costs);
   curves.by_measured = found->positions_rejected();
   // Rounds are dependent because some passages of text are easier than others. The log is replayed only for
-  // drafts that read the text alone: a head drafts from its own states, so acceptance at a position depends
-  // on where the round began.
+  // drafts that read the text alone: for a head, a position's acceptance depends on where the round began.
   if (!found->rounds_rejected() || !reads_text_alone(drafter.method)) return curves;
   SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, costs);
   if (replay.last() < 1) return curves;
@@ -143,8 +142,7 @@ void add_bounds(const SpeedupBounds& bounds, const Drafter& drafter, const Curve
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
 }
 
-/// Adds device results and, if costs depend on the batch, gamma by batch and the largest batch at which the
-/// best gamma pays.
+/// Adds device results and, if costs depend on the batch, gamma by batch and the best gamma's largest batch.
 void add_device(const CostPair& costs, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
   plan.device = device_speed(costs, settings.at, settings.memory_share, plan.best.gamma,
@@ -191,8 +189,8 @@ void add_edge_warning(const Drafter& drafter, const PlanSettings& settings, cons
   plan.warnings.push_back(std::move(sentence));
 }
 
-/// Returns a sentence about the largest gain that any choice of gamma could bring; by positions, for drafts
-/// no longer than the log's.
+/// Returns a sentence about the largest gain that any choice of gamma could bring; by positions, for logged
+/// drafts.
 std::string bound_sentence(double gain, bool by_positions, const std::optional<int>& longest) {
   const std::string bound = fmt::format(
       "a policy that drafted exactly what will be accepted{}, and paid for it, would be {:.{}f}% faster",

@@ -45,8 +45,7 @@ void refuse_unservable(const CostPair& costs, const std::string& path, double co
 /// Makes the plan, still without settings of servers.
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
-/// Returns the settings of servers that carry out the plan of this pair; none if speculation does not fit or
-/// does not pay.
+/// Returns the settings of servers that carry out the plan of this pair; none if it does not fit or pay.
 std::vector<ServerSetting> drafter_settings(const PlannedPair& pair, const DrafterPlan& plan);
 
 }  // namespace speclab

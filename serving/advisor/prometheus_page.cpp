@@ -11,8 +11,7 @@ namespace {
 /// A sample's name and labels, which occur once on a page.
 using SampleKey = std::pair<std::string, std::map<std::string, std::string>>;
 
-/// Reads name{label="value",...} value. Values of labels may contain any character; \\, \" and \n are
-/// escapes.
+/// Reads name{label="value",...} value. In values of labels \\, \" and \n are escapes.
 PrometheusSample sample_of(const TextLine& line) {
   const std::string& text = line.text;
   PrometheusSample sample;

@@ -81,8 +81,7 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
   return rows;
 }
 
-/// Returns each sequence's expected rounds at the best gamma, by its first token; empty if the recording does
-/// not determine rounds.
+/// Returns each sequence's expected rounds at the best gamma, by its first token; empty if unknown.
 std::map<std::size_t, double> rounds_by_sequence(const RecordingPlan& plan, const Recording& recording,
                                                  const RecordingRule& rule) {
   std::map<std::size_t, double> found;

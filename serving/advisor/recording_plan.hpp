@@ -22,8 +22,7 @@ class AnyRule;
 struct RecordedGamma {
   int gamma = 0;
   Interval tokens_per_target_step{0, 0, 0};  ///< recorded tokens divided by expected target runs
-  /// The same over rounds that the end of a text does not cut short, as in endless text; empty if texts are
-  /// too short.
+  /// The same over rounds that the end of a text does not cut short, as in endless text; empty if short.
   std::optional<double> tokens_per_whole_round;
   Interval speedup{0, 0, 0};
   double verify_cost = 0;
@@ -81,8 +80,7 @@ struct RecordingPlan : MemoryFit {
   std::optional<Interval> best_speedup;  ///< as BestGamma::speedup
   std::optional<SpeedupRange> speedup_at_other_costs;
   std::optional<GammaRange> within_1_percent;
-  /// Best gamma by the formula of independent acceptances at this alpha, its speedup by the formula, and its
-  /// true speedup.
+  /// Best gamma by the i.i.d. formula at this alpha, its speedup by the formula, and its true speedup.
   std::optional<int> formula_gamma;
   std::optional<double> formula_speedup;
   std::optional<double> speedup_at_formula_gamma;
@@ -105,8 +103,7 @@ struct RecordingRule {
   std::string why_no_rounds = {};
 };
 
-/// Returns the rule with this name. Throws UsageError, with the reason, if its rate needs rows and there are
-/// none.
+/// Returns the rule with this name. Throws UsageError if its rate needs rows and there are none.
 RecordingRule recording_rule(const std::string& name, bool has_rows);
 
 /// Returns the rule if its rate is computed from rows. Throws UsageError for a rule without an acceptance

@@ -83,8 +83,7 @@ void fit(Sweep& sweep, double confidence) {
   sweep.high_k = high->k;
 }
 
-/// Returns the best K with a sweep's step times, if `tokens(k)` are emitted in a step; empty for unknown
-/// ones.
+/// Returns the best K with a sweep's step times, if `tokens(k)` are emitted in a step; empty: unknown.
 template <class Tokens>
 SweepOther best_with(const Sweep& costs, const std::string& acceptance, double batch, const Tokens& tokens) {
   SweepOther other{costs.name, acceptance};

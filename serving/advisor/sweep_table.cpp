@@ -76,8 +76,8 @@ bool is_absent(const std::string& cell) {
 }
 
 /// Returns the number at the start of a cell, which a unit or an error may follow: "162.1 tok/s", "81.5%"
-/// (0.815), "68.6 ± 1.2", "1,227.58"; empty for other texts, such as a range, "1.2k", and "1,227", which may
-/// have a decimal comma.
+/// (0.815), "68.6 ± 1.2", "1,227.58"; empty for other texts, such as a range, "1.2k", and the unclear
+/// "1,227".
 std::optional<double> number_of_cell(const std::string& cell) {
   static const std::regex form(
       R"((\d{1,3}(?:,\d{3})+\.\d+|\d*\.?\d+(?:[eE][+-]?\d+)?) *(%?) *(?:(?![kKMG]\b)(?:[A-Za-z]|×)[^\d(]*)?(?:(?:\(|±|\+-|\+/-).*)?)");

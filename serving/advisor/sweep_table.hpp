@@ -21,8 +21,7 @@ struct SweepRows {
 /// Reads a table of CSV, Markdown, or words with tabs or two blanks between them. K 0 (also "off",
 /// "baseline", "plain") decodes without drafts. An acceptance is accepted / drafted tokens, 0.72 or 72%, in
 /// rounds that draft K tokens: a step emits 1 + K times it. A length counts the correction or bonus. The time
-/// per output token of a sequence (TPOT, in ms) may replace tokens a second. Throws UsageError, naming line
-/// and column.
+/// per output token of a sequence (TPOT, in ms) may replace tokens a second. Throws UsageError.
 SweepRows read_sweep_table(const SweepQuestion& asked);
 
 }  // namespace speclab

@@ -37,8 +37,7 @@ double confidence_option(const Values& values);
 
 /// Adds --of-drafted, which declares given rates to be accepted / drafted.
 void add_rate_option(Verb& verb);
-/// Converts a given rate to alpha, depending on --of-drafted. Throws UsageError, beginning with `where`,
-/// outside 0 to 1.
+/// Converts a given rate to alpha, depending on --of-drafted. Throws UsageError outside 0 to 1.
 double alpha_of_rate(const Values& values, double rate, const std::string& where);
 /// Returns a sentence that says how alpha follows from the rate, or asks whether the rate is alpha.
 std::string rate_note(const Values& values, double rate);

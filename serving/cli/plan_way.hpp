@@ -20,8 +20,7 @@ struct PlanAnswer : Finding {
 
 /// Throws UsageError if --server names none that has settings.
 void check_server(const Values& values);
-/// Leaves out what the options of add_setting_options do not ask for. Throws UsageError for a server without
-/// settings.
+/// Leaves out what the options of add_setting_options do not ask for. Throws UsageError for other servers.
 void choose_settings(const Values& values, std::vector<ServerSetting>& settings);
 
 /// Returns the answer, with the plan's settings of servers as asked for, and its warnings, with which the

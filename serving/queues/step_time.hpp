@@ -1,5 +1,4 @@
-// How long a step of a serving engine takes: by the costs of a pair, or by a linear function fitted to
-// measurements.
+// How long a step of a serving engine takes: by the costs of a pair, or a fitted linear function.
 #pragma once
 
 #include <vector>

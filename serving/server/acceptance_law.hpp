@@ -12,8 +12,7 @@
 namespace speclab {
 
 /// Rounds are identically distributed: the first j drafted tokens are all accepted with probability
-/// survival[j - 1], which does not rise with j; tokens beyond the last entry never. One random number decides
-/// a round.
+/// survival[j - 1], which does not rise with j; tokens beyond the last never. It takes one random number.
 struct RoundLaw {
   std::vector<double> survival;
 };
@@ -42,8 +41,7 @@ struct TextLaw {
   std::array<double, 2> leaves{.1, .1};  ///< P(next position has the other state)
 };
 
-/// Recorded rounds, with the draft's confidence in each token, drawn independently in proportion to their
-/// weights.
+/// Recorded rounds, with the draft's confidence in each token, drawn independently by weight.
 struct RecordedRounds {
   struct Round {
     std::uint32_t accepted = 0;      ///< at most the number of confidences

@@ -29,8 +29,7 @@ class ConfidenceLaw {
 
   /// Fills survival[j] with the probability, by confidences, that the first j + 1 tokens of a round are
   /// accepted. `accepted` is the number of tokens that verification of the whole round would accept.
-  /// `survival` is at most as long as `rates`. The result depends on the arguments alone: confidences never
-  /// change acceptance.
+  /// `survival` is at most as long as `rates`. Confidences never change acceptance.
   void survival(std::uint64_t seed, std::uint32_t request, std::uint32_t round, std::uint32_t accepted,
                 std::span<double> survival) const;
 

@@ -34,8 +34,7 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
 }
 
 void GapHistogram::add(double ms) {
-  // The bin is kept from call to call, because all sequences of a step have the same gap unless they were
-  // preempted.
+  // The bin is kept from call to call, because a step's sequences have the same gap unless preempted.
   if (ms != last_ms_) {
     last_ms_ = ms;
     least_ms_ = std::min(least_ms_, ms);

@@ -61,8 +61,8 @@ class GapHistogram {
   void add(double ms);
   GapHistogram& operator+=(const GapHistogram& other);
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
-  /// Returns the quantile that a fraction `share` of the gaps does not exceed, within 1% and between the
-  /// least and the largest gap.
+  /// Returns the quantile that a fraction `share` of the gaps does not exceed, within 1%, and within all
+  /// gaps.
   double quantile(double share) const;
 
  private:

@@ -21,8 +21,7 @@ struct PoissonArrivals {
 };
 
 /// Two alternating phases of exponential duration, each with Poisson arrivals at its own rate: a
-/// Markov-modulated Poisson process (Fischer and Meier-Hellstern 1993). The first phase is drawn by the
-/// phases' shares of time.
+/// Markov-modulated Poisson process (Fischer and Meier-Hellstern 1993). The first phase is random.
 struct BurstyArrivals {
   double quiet_per_second = 1;
   double burst_per_second = 1;

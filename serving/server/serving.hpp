@@ -30,8 +30,8 @@ struct LoadSize {
 struct ServingRun {
   std::vector<Request> requests;  ///< measured requests, with their arrivals
   std::vector<Served> served;     ///< times of `requests`
-  /// From the arrival of the first measured request to that of the first request after the measured ones; if
-  /// there is none, to the end.
+  /// From the arrival of the first measured request to that of the first after the measured ones, or to the
+  /// end.
   double window_ms = 0;
   double in_system_ms = 0;  ///< integral over the window of requests in queues and engines
   StepTotals totals;        ///< over steps that began in the window
@@ -44,16 +44,13 @@ struct ServingRun {
 ServingRun serve(const ServerOptions& options, const RequestStream& stream, const LoadSize& size,
                  std::uint64_t seed, const Control& control = {});
 
-/// Returns the seed of run `run` in a set: a word drawn with `seed`, so that sets with neighbouring seeds
-/// share no run.
+/// Returns the seed of run `run` in a set: a word drawn with `seed`, so that neighbouring sets share no run.
 std::uint64_t run_seed(std::uint64_t seed, std::uint64_t run);
 
-/// Simulates a full server, ignoring the stream's arrivals: twice as many clients as requests may run, each
-/// sending its next request at once.
+/// Simulates a full server, ignoring the stream's arrivals: twice as many clients as may run.
 ServingRun serve_full(ServerOptions options, RequestStream stream, std::uint64_t seed,
                       const Control& control = {});
-/// Returns the measured requests per second of their window, which for a full server is its capacity; 0 for a
-/// stopped run.
+/// Returns the measured requests per second of their window, a full server's capacity; 0 for a stopped run.
 double requests_per_second(const ServingRun& run);
 
 /// At this share of its capacity or above a server is overloaded: queues grow without end, so latencies

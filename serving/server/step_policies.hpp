@@ -1,5 +1,4 @@
-// Policies that choose how many tokens a step drafts for every decoding sequence, after the sources of
-// engines.
+// Policies that choose how many tokens a step drafts for every decoding sequence, after engines' sources.
 #pragma once
 
 #include <algorithm>
@@ -118,8 +117,7 @@ struct EmaTiers {
 
 /// Chooses the gamma with the most expected tokens per millisecond (Liu et al. 2024, TurboSpec). The
 /// acceptance rate is a moving average of accepted over examined tokens; tokens follow by Leviathan et al.
-/// 2023, Eq. 1; the time of a step is known. At gamma = 0 the rate cannot change, so one token is drafted
-/// every `probe` steps.
+/// 2023, Eq. 1; the time of a step is known. At gamma = 0 every `probe` steps draft.
 struct GoodputGamma {
   std::uint32_t most = 8;
   double prior = 0.7;    ///< acceptance rate before the first observation

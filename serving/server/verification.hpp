@@ -36,8 +36,7 @@ struct VerifiedSequence {
 };
 
 /// Sets each sequence's `verified`. `plain` is the step's work, with draft runs and without verified drafts.
-/// `sampling` counts the sequences that emit a token in any case, including those whose prompt ends in this
-/// step.
+/// `sampling` counts the sequences that emit a token in any case, including those whose prompt ends.
 void verify(const AdaptiveVerification& policy, const AcceptanceDraws& draws, const StepWork& plain,
             double sampling, std::span<VerifiedSequence> sequences);
 

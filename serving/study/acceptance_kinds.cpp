@@ -57,8 +57,7 @@ AcceptanceKind positions_law() {
 /// Requests of one class.
 struct RequestClass {
   double share = 0;
-  /// Acceptance rates by position, each given that all tokens before it are accepted; the last also holds
-  /// beyond.
+  /// Acceptance rates by position, each given that those before are accepted; the last also holds beyond.
   std::vector<double> positions;
 };
 

@@ -16,8 +16,8 @@ inline constexpr double kept_loss = 0.05;
 /// Runs by policy, then rate; no runs where the policy is overloaded.
 using PolicyRuns = std::vector<std::vector<std::vector<RunNumbers>>>;
 
-/// Returns the mean latency, in ms, and the share of requests that meet the targets (1 without targets), at a
-/// point without a state.
+/// Returns the mean latency, in ms, and the share of requests that meet the SLOs (1 without), at a point
+/// without a state.
 double mean_latency(const LoadPoint& point);
 double kept_share(const LoadPoint& point);
 /// Returns whether the percentile's share of requests meets the targets at this point; true without targets.

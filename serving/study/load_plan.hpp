@@ -17,15 +17,13 @@ namespace speclab {
 
 /// The server, policies and rates to compare.
 struct LoadQuestion : PlannedPair {
-  /// Its policy joins the comparison unless it is fixed. This pair's costs and `rates` replace the section's
-  /// costs and arrivals.
+  /// Its policy joins the comparison unless it is fixed. This pair's costs and `rates` replace the section's.
   ServingSection server{};
   StepExtras extras{};
   std::optional<double> alpha{};   ///< used if the section's acceptance has no rate
   std::string acceptance_words{};  ///< where acceptance comes from; empty: as the section says
   std::vector<double> rates{};     ///< requests per second; empty: ten, chosen from the capacity
-  /// True if the user did not set the number of measured requests; runs with bursts then cover at least ten
-  /// of each phase.
+  /// True if the user did not set the measured requests; runs with bursts then cover ten of each phase.
   bool usual_size = false;
   /// True: `plan_layouts` may split the target's devices into replicas, each in tensor parallel.
   bool any_layout = false;
@@ -127,12 +125,10 @@ struct LoadPlan : MemoryFit {
 
 SPECLAB_IS_DESCRIBED(LoadPlan);
 
-/// Simulates every policy at every rate, in parallel. Progress counts requests. Returns nothing if `control`
-/// ended it.
+/// Simulates every policy at every rate, in parallel. Progress counts requests. Returns nothing if ended.
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control);
 /// Plans with every layout of the target's devices that is allowed (`any_layout`): replicas of equal size, in
-/// tensor parallel. Returns the plan of the layout that serves the most rates; among equals, the one with the
-/// least latencies.
+/// tensor parallel. Returns the plan of the layout that serves the most rates, then has the least latencies.
 std::optional<LoadPlan> plan_layouts(const LoadQuestion& question, const Control& control);
 /// Estimates the number of simulated requests. The search for highest rates and the choice of rates take a
 /// number that is not known in advance.

@@ -29,8 +29,7 @@ std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts
 bool has_own_policy(const LoadQuestion& question);
 /// Returns the best gamma per batch at this context, as `plan` finds it.
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
-/// Returns the policies to compare, first none (no speculation). `by_batch` is the table for the mean
-/// context.
+/// Returns the policies to compare, first none (no speculation). `by_batch` is for the mean context.
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                                            const std::vector<BatchRange>& by_batch);
 

@@ -128,8 +128,7 @@ std::optional<std::uint64_t> emitted_in(const std::string& line) {
   return as_count(number_after(line.substr(time), " ms /"));
 }
 
-/// Reads single rounds. Verbose logs print each round twice; only one of the lines has the new number of
-/// tokens.
+/// Reads single rounds. Verbose logs print each round twice, once with the new number of tokens.
 ModelLogs read_llama_rounds(const LogSource& source) {
   constexpr std::string_view new_tokens = ", new n_";
   const bool twice = source.has(new_tokens);

@@ -1,5 +1,4 @@
-// Reads CSV or JSON lines whose names --fields gives: accepted=acc_tokens,drafted=usage.draft, where a dot
-// leads into an object.
+// Reads CSV or JSON lines whose names --fields gives: drafted=usage.draft, where a dot leads into an object.
 #include <boost/algorithm/string/predicate.hpp>
 
 #include "experiments/recording/named_records.hpp"

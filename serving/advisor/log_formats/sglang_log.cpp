@@ -37,8 +37,7 @@ std::string_view info_label(const LogSource& source) {
   return {};
 }
 
-/// The server's drafts, from its arguments at the log's start or in server_info. Without speculation an
-/// argument is None.
+/// The server's drafts, from its arguments in the log or in server_info; None without speculation.
 class SglangDrafts {
  public:
   /// Throws UsageError if the line has other arguments than those before, or if the server chose its drafts.

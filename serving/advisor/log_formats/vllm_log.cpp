@@ -28,8 +28,7 @@ void warn_of_labels(ModelLog& log, const TextLine& line) {
   }
 }
 
-/// Tokens and rounds a second, summed over lines. Lines about all emitted tokens have no line about drafts if
-/// nothing was drafted.
+/// Tokens and rounds a second, summed over lines. Without drafts only emitted tokens have a line.
 struct Throughput {
   double emitted = 0;
   double accepted = 0;
