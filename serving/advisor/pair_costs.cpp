@@ -24,9 +24,9 @@ namespace {
 constexpr double micro = 1e-6;
 constexpr int max_devices = 1024;
 
-/// Returns a model with the numbers that its config.json states, or else those that `given` names (empty:
-/// bf16): as in checkpoints, embeddings and outputs then stay in 16 bits. Throws ConfigError at `key` where
-/// both are given and differ.
+/// Returns a model with the data types that its config.json states, or else the one that `given` names
+/// (empty: bf16): as in checkpoints, embeddings and outputs then stay in 16 bits. Throws ConfigError at `key`
+/// where both are given and differ.
 RooflineCost stored_in(std::string given, Machine machine, Transformer model, const PairCosts& costs,
                        const std::string& path, const char* key) {
   if (model.stored && !given.empty() && given != model.stored_as) {
@@ -48,20 +48,20 @@ RooflineCost stored_in(std::string given, Machine machine, Transformer model, co
   return {machine, model};
 }
 
-/// Returns the numbers given for a draft: its own, or those of the target unless its config.json states some.
-/// Throws ConfigError if that states 16 bits and the target's are given as fewer, since either may be meant.
+/// Returns the data type given for a draft: its own, or the target's unless its config.json states one.
+/// Throws ConfigError if that states 16 bits and the target's is given with fewer, since either may be meant.
 std::string given_for_draft(const PairCosts& costs, const Transformer& draft, const std::string& path) {
   if (!costs.draft_dtype.empty()) return costs.draft_dtype;
   if (draft.stored || costs.dtype.empty()) return "";
   if (!draft.stored_as.empty() && draft.head != HeadKind::mtp &&
       precision_named(costs.dtype, path + "/dtype").weight_bytes < Precision{}.weight_bytes)
     throw ConfigError(path + "/draft_dtype",
-                      "missing: dtype is {}, and {} says {}: which of them are the draft's?", costs.dtype,
-                      draft.source, draft.stored_as);
+                      "missing: dtype is {}, and {} says {}: which of them is the draft's data type?",
+                      costs.dtype, draft.source, draft.stored_as);
   return costs.dtype;
 }
 
-/// Names the numbers of a pair, as `name_of` has them for each model, unless both are bf16.
+/// Names the data types of a pair, as `name_of` has them for each model, unless both are bf16.
 void add_numbers(PlannedPair& pair, const char* what, const auto& name_of) {
   const auto* const draft = std::get_if<RooflineCost>(&pair.costs.draft);
   const std::string own = name_of(std::get<RooflineCost>(pair.costs.target).model);
@@ -249,7 +249,7 @@ void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& 
     throw ConfigError(path + (costs.draft_devices ? "/draft_devices" : "/draft_dtype"),
                       "no draft model is given; leave it out");
   }
-  // Engines take the numbers of a checkpoint from its config.json.
+  // Engines take the data type of a checkpoint from its config.json.
   if (!costs.dtype.empty() || !costs.draft_dtype.empty())
     add_numbers(pair, "weights", [](const Transformer& model) { return model.stored_as; });
   add_numbers(pair, "caches", [&](const Transformer& model) {
@@ -280,11 +280,11 @@ std::vector<Field> all_fields() {
                     "Devices that run the draft (default: as many as the target)."),
       field(
           "dtype", &C::dtype, text(),
-          "Numbers of the weights, except embeddings and outputs: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
+          "Data type of the weights, except embeddings and outputs: bf16, fp16, fp8, int8, nvfp4, mxfp4, or int4 (default: as a config.json says, else bf16)."),
       field("draft_dtype", &C::draft_dtype, text(),
             "The same for the draft (default: as its config.json says, else as dtype)."),
       field("cache_dtype", &C::cache_dtype, text(),
-            "Numbers of the caches (default: as a config.json says, else bf16)."),
+            "Data type of the caches (default: as a config.json says, else bf16)."),
       integer_field("recurrent_states", &C::recurrent_states, 1, 1024,
                     "States that linear attention keeps per sequence (default: 1 + γ; replay: 1)."),
       field("bandwidth_efficiency", &C::bandwidth_efficiency, number(0.01, 1),
@@ -333,7 +333,7 @@ const Typed<PairCosts>& pair_costs_type(CostForm form) {
 
 bool has_draft(const PairCosts& costs) {
   return costs.c || !costs.draft.empty() || !costs.draft_times.empty() ||
-         (costs.method == DraftMethod::mtp && !costs.device.empty());
+         costs.method == DraftMethod::ngram || (costs.method == DraftMethod::mtp && !costs.device.empty());
 }
 
 PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const Operation& at) {
@@ -360,10 +360,15 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
           c);
     return pair;
   }
+  const std::string target_from = pair.cost_from == "given" ? "" : "; the target by its " + pair.cost_from;
   // Each draft run takes c times a target run over one token at the batch of the question.
   pair.costs.draft =
       ConstantCost{costs.c ? *costs.c * run_ms(pair.costs.target, {1, at.batch, at.context}) : 0};
-  if (costs.c && pair.cost_from != "given") pair.cost_from = "given; the target by its " + pair.cost_from;
+  if (costs.c) {
+    pair.cost_from = "given" + target_from;
+  } else if (pair.method == DraftMethod::ngram) {
+    pair.cost_from = "assumed: looking up n-grams takes next to no time (--c sets another)" + target_from;
+  }
   return pair;
 }
 

@@ -44,10 +44,9 @@ const Typed<PairCosts>& pair_costs_type(CostForm form);
 
 /// Returns the pair; without a draft, drafting takes no time. c is a fraction of a target run over one token
 /// `at` a batch and context. With method mtp and no draft, the target's own modules draft. Throws
-/// ConfigError, with the key's path below `path`, for unknown names and contradictory keys, and UsageError
-/// for unreadable files.
+/// ConfigError, with the key's path below `path`, for unknown names and contradictions, UsageError for files.
 PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const Operation& at);
-/// Returns true if these costs include drafting.
+/// Returns true if these costs include drafting. Looking up n-grams takes no time unless c is given.
 bool has_draft(const PairCosts& costs);
 
 }  // namespace speclab

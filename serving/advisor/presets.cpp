@@ -4,6 +4,7 @@
 #include "serving/advisor/presets.hpp"
 
 #include <boost/algorithm/string/case_conv.hpp>
+#include <boost/algorithm/string/predicate.hpp>
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/config_error.hpp"
@@ -103,6 +104,9 @@ Device device_named(const std::string& name, const std::string& path) {
 
 Transformer model_named(const std::string& name, const std::string& path) {
   if (is_model_config(name)) return model_from_config(name);
+  for (const Transformer& one : model_presets()) {
+    if (boost::algorithm::iequals(one.repository, name) && !name.empty()) return one;
+  }
   return named(model_presets(), name, path, "model ", " (or give the path of a config.json)");
 }
 

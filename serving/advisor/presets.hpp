@@ -1,4 +1,4 @@
-// Named devices, language models and numbers, with the source of each, and their lists.
+// Named devices, language models and data types, with the source of each, and their lists.
 #pragma once
 
 #include <string>
@@ -17,12 +17,11 @@ const std::vector<Transformer>& model_presets();
 /// Returns a preset, or the device of a .json file in the form of devices.json. Throws ConfigError at `path`,
 /// with the nearest name, if there is none.
 Device device_named(const std::string& name, const std::string& path);
-/// Returns a preset model, or the model of a config.json or its folder.
+/// Returns a preset model, by its name or its repository's, or the model of a config.json or its folder.
 Transformer model_named(const std::string& name, const std::string& path);
 /// Returns bf16, fp16, fp8, int8, nvfp4, or mxfp4 and int4 (weights only); caches are 16-bit.
 Precision precision_named(const std::string& name, const std::string& path);
-/// Returns the numbers in which a model computes and keeps its cache: those that its config states, else
-/// `otherwise`.
+/// Returns the data types of a model's weights and cache: those that its config states, else `otherwise`.
 Precision precision_of(const Transformer& model, Precision otherwise);
 
 /// A list that `speclab plan list` shows.

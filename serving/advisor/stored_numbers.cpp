@@ -160,8 +160,7 @@ StoredBytes LayerTable::means() const {
   return bytes;
 }
 
-/// Assigns numbers to modules by the groups of compressed-tensors, and returns those of most modules; empty
-/// if there are no groups.
+/// Assigns numbers to modules by the groups of compressed-tensors, and returns those of most modules, if any.
 Numbers assign_groups(LayerTable& table, const ModelKeys& keys, std::vector<std::string>& strange) {
   Numbers main;
   std::size_t most = 0;
@@ -231,7 +230,7 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   LayerTable table(model, blocks);
   std::vector<std::string> strange;
   if (const auto other = how.within_object("dynamic"); other && !other->object.empty())
-    how.refuse("dynamic", fmt::format("gives some modules other numbers; {}", remedy));
+    how.refuse("dynamic", fmt::format("gives some modules another data type; {}", remedy));
   const auto listed = how.within_object("quantized_layers");
   const bool grouped = how.has("config_groups");
   Numbers main;
@@ -254,7 +253,7 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   }
   if (!strange.empty())
     model.notes.push_back(fmt::format(
-        "{}: {}: of {} modules with other numbers, such as \"{}\", it is not known what they are: their bytes are counted as those of the rest.",
+        "{}: {}: of {} modules with another data type, such as \"{}\", it is not known what they are: their bytes are counted as those of the rest.",
         how.file, how.within, strange.size(), strange.front()));
   model.stored = table.means();
   model.stored_as = main.name;
