@@ -15,6 +15,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/printable.hpp"
@@ -53,6 +54,8 @@ bool asks_for_help(const Words& words) {
 
 [[noreturn]] void refuse_word(const std::string& called, const Verb& verb, const Words& words) {
   const std::vector<std::string> names = entry_names(verb.verbs);
+  if (!words.empty() && !verb.of_number.empty() && number_in(words[0]))
+    throw UsageError("{0}: unknown \"{1}\"; did you mean \"{0} {2} {1}\"?", called, words[0], verb.of_number);
   throw UsageError(words.empty()
                        ? fmt::format("{}: expected one of {}", called, fmt::join(names, ", "))
                        : fmt::format("{}: unknown \"{}\"{}", called, words[0], suggestion(words[0], names)));

@@ -1,5 +1,6 @@
 #include "experiments/results/finding_page.hpp"
 
+#include <boost/algorithm/string/erase.hpp>
 #include <utility>
 
 #include "experiments/base/command/out_folder.hpp"
@@ -20,12 +21,36 @@ std::filesystem::path page_folder(const Values& values) {
   return folder;
 }
 
+std::vector<std::string> named_files(const Values& values) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const auto& [option, given] : values) {
+    Words names;
+    if (const auto* const text = boost::any_cast<std::string>(&given.value())) names = {*text};
+    if (const auto* const texts = boost::any_cast<Words>(&given.value())) names = *texts;
+    for (const fs::path path : names) {
+      if (option == "out") break;
+      if (fs::is_regular_file(path)) files.push_back(path.string());
+      const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+      const bool model = fs::is_directory(path) || path.filename() == "config.json";
+      for (const char* part : {"config.json", "hf_quant_config.json", "model.safetensors.index.json"}) {
+        if (model && folder / part != path && fs::is_regular_file(folder / part))
+          files.push_back((folder / part).string());
+      }
+    }
+  }
+  return files;
+}
+
 void write_finding(const std::filesystem::path& folder, const Finding& finding) {
   if (folder.empty()) return;
   Section section{
       .id = "result", .title = finding.title, .headline = finding.headline, .listing = finding.text};
   int tables = 0;
   for (auto& part : section.listing.parts) {
+    // The page begins with the headline.
+    if (auto* const text = std::get_if<std::string>(&part))
+      boost::algorithm::erase_first(*text, finding.headline);
     if (auto* const table = std::get_if<Table>(&part)) table->id = fmt::format("table-{}", ++tables);
   }
   for (std::size_t i = 0; i < finding.figures.size(); ++i) {
@@ -37,8 +62,10 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   write_figures(folder, section);
   Page page = page_of_command(finding.title, finding.command);
   page.sections.push_back(std::move(section));
-  // Only a regular file can be hashed: a pipe has already been read to its end.
-  if (std::filesystem::is_regular_file(finding.input)) add_input_facts({input_file_of(finding.input)}, page);
+  for (const std::string& input : finding.inputs) {
+    // Only a regular file can be hashed: a pipe has already been read to its end.
+    if (std::filesystem::is_regular_file(input)) add_input_facts({input_file_of(input)}, page);
+  }
   write_report(folder, page);
 }
 

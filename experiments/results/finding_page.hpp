@@ -19,11 +19,11 @@ namespace speclab {
 struct Finding {
   std::string title;
   std::string headline;
-  std::vector<Figure> figures;  ///< without ids
-  Listing text;                 ///< the text for a terminal
-  std::string json;             ///< the output of --json
-  std::string command;          ///< shell command that computes it again
-  std::string input = {};       ///< an input file; the page states its hash; empty: none
+  std::vector<Figure> figures;           ///< without ids
+  Listing text;                          ///< the text for a terminal
+  std::string json;                      ///< the output of --json
+  std::string command;                   ///< shell command that computes it again
+  std::vector<std::string> inputs = {};  ///< input files, whose hashes the page states; others are left out
 };
 
 /// Adds the option --out FOLDER.
@@ -31,6 +31,10 @@ void add_page_option(Verb& verb);
 
 /// Returns the folder of --out, checked to be writable; empty without the option.
 std::filesystem::path page_folder(const Values& values);
+
+/// Returns the files that options name; of a folder with a config.json, that and the files that are read
+/// beside it.
+std::vector<std::string> named_files(const Values& values);
 
 /// Writes report.html, result.json and an .svg for each figure into the folder, unless it is empty.
 void write_finding(const std::filesystem::path& folder, const Finding& finding);
@@ -43,7 +47,7 @@ void show_finding(const Values& values, const std::filesystem::path& folder, con
   const Finding finding{
       title,          headline_of(found),  figures_of ? figures_of(found) : std::vector<Figure>(),
       text_of(found), json_text_of(found), values.command,
-      input};
+      {input}};
   write_finding(folder, finding);
   fmt::print("{}", values.has("json") ? finding.json + "\n" : terminal(finding.text));
 }

@@ -54,8 +54,7 @@ std::string option_of_key(std::string key) {
   return key;
 }
 
-/// Declares the option of a key, a number or a text, with its description and the default `usual`; null:
-/// none.
+/// Declares the option of a key, a number or a text, with its description and default `usual`; null: none.
 void add_key_option(po::options_description& options, const Field& field, const Json& usual) {
   const std::string words = words_of(field.sentence);
   auto* const value = po::value<std::string>();
@@ -170,14 +169,25 @@ po::typed_value<double>* number_or(double otherwise) {
   return po::value<double>()->default_value(otherwise, fmt::format("{:g}", otherwise));
 }
 
+void require_models(const Json& keys) {
+  if (keys.contains("c") && !keys.contains("target") && !keys.contains("device") && keys.size() == 1)
+    throw UsageError("--c alone is not enough here: give --target and --device for the time of a target run");
+  for (const auto& [key, list] : {std::pair{"target", "models"}, {"device", "devices"}}) {
+    if (!keys.contains(key))
+      throw UsageError("--{0}: missing; give --{0} (speclab plan list {1})", key, list);
+  }
+}
+
 PairCosts pair_costs(const po::variables_map& values) {
   return by_option([&] {
     const Json keys = given_costs(values);
     if (keys.contains("target_times") || keys.contains("draft_times"))
       return read(pair_costs_type(CostForm::times), keys, "");
     // Every other key is one of models on a device, which then must be given.
-    if (keys.size() > keys.count("c") + keys.count("method"))
+    if (keys.size() > keys.count("c") + keys.count("method")) {
+      require_models(keys);
       return read(pair_costs_type(CostForm::models), keys, "");
+    }
     return read(pair_costs_type(), keys, "");
   });
 }
@@ -201,7 +211,7 @@ PlannedPair costs_of(const po::variables_map& values, const Operation& at) {
   }
   throw UsageError(
       "the cost of drafting is missing: give --c, or --device with --target and --draft (without --draft, --method "
-      "mtp uses the target's own modules), or --target-times and --draft-times");
+      "mtp uses the target's own modules, and --method ngram takes no time), or --target-times and --draft-times");
 }
 
 }  // namespace speclab

@@ -19,8 +19,9 @@ void add_method_option(boost::program_options::options_description& options);
 /// Returns the keys of costs whose options the user gave; defaults do not count. Text that is no number is
 /// passed on, so that `read` refuses it.
 Json given_costs(const boost::program_options::variables_map& values);
-/// Returns the costs that these options state. Throws UsageError if options for this form of costs are
-/// missing, or do not belong to it.
+/// Throws UsageError unless these keys name a target and a device.
+void require_models(const Json& keys);
+/// Returns the costs that these options state. Throws UsageError if options are missing or of another form.
 PairCosts pair_costs(const boost::program_options::variables_map& values);
 /// Returns the pair with the costs of `pair_costs`. Throws UsageError for unknown names, numbers out of
 /// range, and options that contradict one another or leave costs open.
@@ -29,8 +30,7 @@ PlannedPair costs_of(const boost::program_options::variables_map& values, const 
 /// Sets the target's name for servers, if --model-name gives it.
 void name_target(const boost::program_options::variables_map& values, PlannedPair& pair);
 
-/// Throws UsageError, which says why, for the first of these options that the user gave; defaults do not
-/// count.
+/// Throws UsageError, which says why, for the first of these options that is given, not by default.
 void refuse_given(const boost::program_options::variables_map& values,
                   std::initializer_list<const char*> options, const std::string& why);
 /// Throws UsageError for a given batch, context or share of memory that these costs do not depend on.

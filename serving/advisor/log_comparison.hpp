@@ -7,6 +7,7 @@
 
 #include "analysis/statistics/differences.hpp"
 #include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "serving/advisor/acceptance_file.hpp"
 
@@ -29,7 +30,7 @@ struct ComparedNumber {
   std::string name;
   double first = 0;
   double second = 0;
-  Interval difference{0, 0, 0};      ///< second less first
+  Interval difference{0, 0, 0};      ///< second minus first
   std::optional<double> p = {};      ///< empty if the error is not known
   std::optional<double> found = {};  ///< the true difference that such files show with the asked power
 };
@@ -49,7 +50,7 @@ struct LogComparison {
   double power = 0.8;
   std::vector<ComparedNumber> numbers;    ///< alpha, unless only means are known, and tokens per target step
   std::vector<ComparedNumber> positions;  ///< accepted given those before; p after Holm's adjustment
-  std::string adjusted = "p of positions after Holm's adjustment, which their intervals are without";
+  std::string adjusted = "The p-values of positions are Holm-adjusted; their intervals are not";
   std::vector<std::string> warnings;  ///< sentences
 };
 SPECLAB_IS_DESCRIBED(LogComparison);
@@ -57,11 +58,12 @@ SPECLAB_IS_DESCRIBED(LogComparison);
 /// Reads both files as `plan log` or `plan recording` do. Independent parts are, as the files allow: requests
 /// (JSON objects, or rounds with the name of a request), sequences of a recording, log lines, 50 pieces of
 /// consecutive rounds, or the rounds of totals. Intervals are bounded_ratio_interval of each file, joined by
-/// independent_difference, or paired_difference. Throws UsageError as the readers do, and for files that
-/// cannot be compared.
+/// independent_difference, or paired_difference. Throws UsageError for others.
 LogComparison compare_logs(const ComparisonQuestion& question);
 
 Listing comparison_text(const LogComparison& comparison);
 std::string comparison_headline(const LogComparison& comparison);
+/// Draws the differences of rates; none if only means are known.
+std::vector<Figure> comparison_figures(const LogComparison& comparison);
 
 }  // namespace speclab

@@ -18,7 +18,7 @@ std::string file_words(const ComparedFile& one) {
 }
 
 Table number_table(const char* id, const char* caption, const std::vector<ComparedNumber>& numbers) {
-  Table table{id, caption, {"number", "A", "B", "B less A", "low", "high", "p", "found from"}};
+  Table table{id, caption, {"number", "A", "B", "B − A", "low", "high", "p", "detectable"}};
   for (const ComparedNumber& one : numbers) {
     table.rows.push_back({text_cell(one.name), short_cell(one.first), short_cell(one.second),
                           short_cell(one.difference.estimate), short_cell(one.difference.low),
@@ -51,6 +51,19 @@ std::string comparison_headline(const LogComparison& comparison) {
   return text;
 }
 
+std::vector<Figure> comparison_figures(const LogComparison& comparison) {
+  Figure figure{.title = "Differences of acceptance rates", .y_label = "B − A"};
+  Series points{.style = SeriesStyle::points};
+  for (const auto* numbers : {&comparison.numbers, &comparison.positions}) {
+    for (const ComparedNumber& one : *numbers) {
+      if (!one.name.starts_with("tokens")) points.add(figure.add_category(one.name), one.difference);
+    }
+  }
+  figure.add(std::move(points));
+  figure.caption = fmt::format("Bars: {} intervals.", confidence_percent(comparison.confidence));
+  return figure.series.empty() ? std::vector<Figure>() : std::vector{figure};
+}
+
 Listing comparison_text(const LogComparison& comparison) {
   Listing out;
   out += plan_line("A", file_words(comparison.first));
@@ -60,7 +73,7 @@ Listing comparison_text(const LogComparison& comparison) {
   if (!comparison.positions.empty())
     out += number_table("positions", "Acceptance by position", comparison.positions);
   out += fmt::format(
-      "Low and high: {} of B less A, {}; {}.\nFound from: a true difference of this size gives p below {:.4g}, unadjusted, with probability {:g}.\n",
+      "Low and high: the {} interval of B − A, {}. {}.\nDetectable: a true difference of this size gives p below {:.4g}, unadjusted, with probability {:g}.\n",
       confidence_percent(comparison.confidence),
       comparison.paired ? "over pairs of the parts above" : "if the parts above are independent",
       comparison.adjusted, 1 - comparison.confidence, comparison.power);

@@ -17,7 +17,8 @@ std::optional<PlanAnswer> answer_compare(const Values& values, const Control& /*
   question.gamma = static_cast<int>(checked_count(values, "gamma", 1, longest_draft));
   question.confidence = confidence_option(values);
   question.power = checked_number(values, "power", 0.01, 0.9999);
-  PlanAnswer answer = answer_of(values, compare_logs(question), comparison_text, comparison_headline);
+  PlanAnswer answer =
+      answer_of(values, compare_logs(question), comparison_text, comparison_headline, comparison_figures);
   answer.title = "Acceptance of two logs";
   return answer;
 }
@@ -31,7 +32,7 @@ PlanWay plan_compare() {
       .line = "speclab plan compare A B [options]",
       .about =
           R"(Compares two logs (speclab plan list logs) or two recordings: the differences of alpha, of tokens per target step and of
-acceptance by position, B less A, with intervals and p-values, and the differences that such files would have shown.
+acceptance by position, B − A, with intervals and p-values, and the differences that such files would have shown.
 Requests are taken as independent where the files have them: each JSON object of responses, each line of a log, each
 value of a column "request", "request_id" or "sequence", each sequence of a recording. Else pieces of consecutive rounds
 are, and the answer says so. Recordings of the same text are compared pair by pair.)",
@@ -46,7 +47,7 @@ are, and the answer says so. Recordings of the same text are compared pair by pa
   verb.add("paired", "the requests of both files are the same, in the same order");
   verb.add_value("gamma", number_or(4), "drafted tokens of a round, for recordings");
   verb.section("Test");
-  verb.add_value("power", number_or(0.8), "probability with which \"found from\" is found");
+  verb.add_value("power", number_or(0.8), "probability with which a \"detectable\" difference is found");
   add_answer_options(verb);
   return {verb, answer_compare};
 }

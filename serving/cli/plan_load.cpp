@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -10,7 +11,9 @@
 
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/support/csv.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
@@ -40,8 +43,11 @@ std::vector<double> rates_of(const Values& values) {
 /// Returns the log that ALPHA names, if it is no number.
 std::optional<AcceptanceFile> given_log(const Values& values) {
   if (!values.has("alpha") || number_in(values.text("alpha"))) return std::nullopt;
+  const std::string& file = values.text("alpha");
+  if (file != "-" && !std::filesystem::exists(file))
+    throw UsageError("alpha: \"{}\"; expected a number from 0 to 1, or the file of a log", file);
   refuse_given(values, {"of-drafted"}, "ALPHA is a log, which says itself how many tokens were drafted");
-  return read_acceptance(values.text("alpha"));
+  return read_acceptance(file);
 }
 
 /// Returns the acceptance rate of each position, given that those before are accepted.
@@ -61,9 +67,13 @@ std::string log_words(const AcceptanceFile& log, const std::string& file) {
 
 /// Throws ConfigError for a --set that plan load does not read, or that contradicts ALPHA or an option.
 void refuse_twice(const Values& values, const Json& known, const Json& changed) {
+  const Type* const section = std::ranges::find(section_kinds(), "serving", &SectionKind::key)->type.get();
   for (const auto& [key, value] : changed.items()) {
     if (!known.contains(key) && key != "alpha")
-      throw ConfigError("/" + key, "plan load does not read it; leave it out");
+      throw ConfigError("/" + key, "plan load does not read it; {}",
+                        find_named(section->object()->fields(), key)
+                            ? fmt::format("did you mean serving.{}?", key)
+                            : "leave it out");
   }
   constexpr const char* by_alpha = "ALPHA gives it, too; leave one of them out";
   if (known.contains("alpha") && changed.value("alpha", Json()) != known["alpha"])
@@ -77,11 +87,17 @@ void refuse_twice(const Values& values, const Json& known, const Json& changed) 
     throw ConfigError("/serving/requests_per_second", "--rate gives it, too; leave one of them out");
 }
 
+bool of_costs(const std::string& set) { return set.starts_with("serving.cost"); }
+
 /// Returns the config of one server: from the options, then the changes of --set, then the defaults of plan
 /// load. `section` becomes the section without the defaults.
 Config config_of(const Values& values, const std::optional<AcceptanceFile>& log, Json& section) {
   Json document{{"title", "a server under load"}, {"experiment", "serving"}, {"serving", Json::object()}};
-  if (Json costs = given_costs(values); !costs.empty()) document["serving"]["cost"] = std::move(costs);
+  Json costs = given_costs(values);
+  if (!costs.contains("target_times") && !costs.contains("draft_times") &&
+      std::ranges::none_of(values.texts("set"), of_costs))
+    require_models(costs);
+  if (!costs.empty()) document["serving"]["cost"] = std::move(costs);
   if (log && log->means) {
     document["alpha"] = alpha_of_means(*log->means, confidence_option(values)).estimate;
   } else if (log) {
@@ -160,15 +176,14 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
         plan->warnings.push_back(
             fmt::format("No γ above {}, the longest draft of the log, is compared", log->longest()));
     } else if (values.has("alpha")) {
-      plan->acceptance += "; " + rate_note(values, rate_option(values));
+      plan->acceptance += (values.has("of-drafted") ? "; " : ". ") + rate_note(values, rate_option(values));
     }
     PlanAnswer answer = answer_of(values, std::move(*plan), load_text, load_headline, load_figures);
-    if (question.server.trace) answer.input = *question.server.trace;
+    if (question.server.trace && !values.has("trace")) answer.inputs = {*question.server.trace};
     return answer;
   } catch (const ConfigError& error) {
     // Costs that come from options are named by them.
     constexpr std::string_view costs = "/serving/cost/";
-    const auto of_costs = [](const std::string& set) { return set.starts_with("serving.cost"); };
     if (!error.path.starts_with(costs) || std::ranges::any_of(values.texts("set"), of_costs)) throw;
     std::string option = error.path.substr(costs.size());
     std::replace(option.begin(), option.end(), '_', '-');
@@ -188,7 +203,7 @@ PlanWay plan_load() {
       .about =
           R"(Simulates a server with continuous batching at several rates of requests. It compares no speculation, fixed gammas, a
 table by batch, and policies of engines, and prints the recommended policy with its settings, latencies, the share of
-requests that meet the targets, and what limits the server. ALPHA is a rate, or the log of a server. All splits of
+requests that meet the SLOs (goals for TTFT and TPOT), and what limits the server. ALPHA is a rate, or the log of a server. All splits of
 --devices N into equal replicas are tried, unless engine.replicas is set. The server is the section "serving" of a config:
 prompt, output, length_variation, bursts, trace, ttft_ms, tpot_ms, percentile, acceptance.spread, engine.max_sequences,
 engine.replicas, policy, requests, runs and more (docs/reference.md; speclab help KEY).)",

@@ -34,9 +34,7 @@ std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*cont
       costs_of(values, settings.at),
       logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence)};
   if (drafter.target.empty()) drafter.target = drafter.acceptance.log->model;
-  PlanAnswer answer = answer_of_drafter(values, drafter, settings);
-  answer.input = values.text("log");
-  return answer;
+  return answer_of_drafter(values, drafter, settings);
 }
 
 }  // namespace

@@ -60,8 +60,10 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
   }
   const ThreadLimit limit(thread_option(values));
   const std::string file = values.has("config") ? values.text("config") : "";
+  std::vector<std::string> inputs;
   const auto measured = in_file(file, [&] {
     const Config config = config_to_measure(values);
+    if (!file.empty()) config_type().type->add_input_files(&config, inputs);
     refuse_many_cells(config, "plan measure takes");
     refuse_until(config, "plan measure decodes as many texts as --texts says");
     const PairMeasurement how{.tokens = checked_count(values, "tokens", 2, 1e6),
@@ -85,7 +87,7 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
       plan_recording({measured->text.recording, "written by the target"},
                      file.empty() ? "measured here" : file, RecordingRule{}, pair, settings);
   PlanAnswer answer = answer_of(values, plan, recording_plan_text, recording_headline, recording_figures);
-  answer.input = file;
+  answer.inputs = std::move(inputs);
   return answer;
 }
 

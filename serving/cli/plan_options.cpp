@@ -139,7 +139,7 @@ std::string rate_note(const Values& values, double rate) {
   if (const auto gamma = drafted_option(values)) {
     return fmt::format("from {:g} accepted / drafted at γ = {:g}, if acceptances are i.i.d.", rate, *gamma);
   }
-  return "taken as accepted / examined; is it accepted / drafted, as servers print? --of-drafted γ";
+  return "Read as accepted / examined. If your server printed accepted / drafted, add --of-drafted γ.";
 }
 
 double rate_option(const Values& values) {

@@ -27,7 +27,6 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
   PlanAnswer answer = answer_of(values, plan_recording(read, file, rule, pair, settings, values.has("cut")),
                                 recording_plan_text, recording_headline, recording_figures);
   for (std::string& warning : answer.warnings) warning = file + ": " + warning;
-  answer.input = file;
   return answer;
 }
 

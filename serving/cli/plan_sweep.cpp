@@ -20,7 +20,6 @@ std::optional<PlanAnswer> answer_sweep(const Values& values, const Control& /*co
   question.confidence = confidence_option(values);
   PlanAnswer answer = answer_of(values, plan_sweep(question), sweep_text, sweep_headline, sweep_figures);
   answer.title = "A sweep over the drafted tokens";
-  answer.input = question.file;
   return answer;
 }
 

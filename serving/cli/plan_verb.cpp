@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
@@ -19,6 +20,7 @@ int run_plan(const PlanWay& way, const Values& values) {
   auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
   if (!answer) return interrupted_exit("nothing was planned");
   answer->command = values.command;
+  for (std::string& file : named_files(values)) answer->inputs.push_back(std::move(file));
   write_finding(folder, *answer);
   if (values.has("json")) {
     for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
@@ -77,7 +79,8 @@ Exit code: 0, 1 if the plan does not fit the device's memory, 2 for bad input, 1
   speclab plan log accept.csv --c 0.02
   speclab plan recording recorded.csv --c 0.05
   speclab plan measure --target target.gguf --draft draft.gguf
-)"};
+)",
+      .of_number = "alpha"};
   for (const PlanWay& way : plan_ways()) {
     Verb& one = verb.verbs.emplace_back(way.verb);
     one.run = [&way](const Values& values) { return run_plan(way, values); };

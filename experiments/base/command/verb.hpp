@@ -51,6 +51,7 @@ struct Verb {
   std::function<int(const Values& values)> run =
       {};                        ///< returns the exit code; empty for a verb that only has subverbs
   std::vector<Verb> verbs = {};  ///< subverbs, such as "sim" of "bench sim"
+  std::string of_number = {};    ///< the subverb that takes a number, suggested where one stands in its place
   po::options_description options{};
   /// Titles of help's sections, each with the number of options before it. Empty: one section.
   std::vector<std::pair<std::size_t, std::string>> sections = {};
