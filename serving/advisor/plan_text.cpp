@@ -17,9 +17,8 @@ std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRa
   if (speedup.bounded() && speedup.low != speedup.high)
     out += plan_line("", "the interval covers acceptance only; costs are taken as exact");
   if (at_other_costs) {
-    out += plan_line("at other costs",
-                     "{:.4g} to {:.4g}: efficiencies a fifth lower or higher, overheads half or double",
-                     at_other_costs->low, at_other_costs->high);
+    out += plan_line("at other costs", "{}: efficiencies a fifth lower or higher, overheads half or double",
+                     range_words(short_number(at_other_costs->low), short_number(at_other_costs->high)));
   }
   return out;
 }
@@ -99,7 +98,8 @@ Table gamma_table(const DrafterPlan& plan) {
 std::string test_text(const std::optional<LogTest>& test) {
   if (!test) return "totals do not tell";
   if (test->degrees == 0) return "too few rounds to tell";
-  return fmt::format("χ² = {:.4g}, {} degrees, p = {:.3g}", test->statistic, test->degrees, test->p);
+  return fmt::format("χ² = {:.4g}, {} {}, p = {:.3g}", test->statistic, test->degrees,
+                     test->degrees == 1 ? "degree of freedom" : "degrees of freedom", test->p);
 }
 
 Listing log_text(const LogFindings& log) {
@@ -121,9 +121,9 @@ Listing log_text(const LogFindings& log) {
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
-  out += R"(Intervals: alpha and a by Clopper and Pearson, speedup through alpha by the
-formula, or by positions, where they also contain those of ten pieces of the log. All but
-those of pieces take rounds as independent.
+  out += R"(Intervals: α and a by Clopper and Pearson; the speedup's follows from α's by the formula,
+or from the positions. The speedup's by positions also contains the one from ten pieces of
+the log, if it has rounds. Apart from pieces, rounds are taken as independent.
 )";
   return out;
 }
@@ -155,7 +155,7 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
   const DeviceMemory& memory = device.memory;
   std::string out = "\n";
   out += plan_line("device", "{} × {} ({})", device.devices, device.name, device.source);
-  out += plan_line("plain target run", "{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}",
+  out += plan_line("plain target run", "{:.4g} ms, {}-bound: {:.3g} FLOP a byte, ridge point {:.3g}",
                    device.plain_ms, device.compute_bound ? "compute" : "memory", device.intensity,
                    device.balance);
   out += plan_line("a round", "{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
@@ -182,9 +182,10 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
 }
 
 std::string speedup_words(const Interval& speedup) {
-  return speedup.low == speedup.high ? fmt::format("{:.3g}", speedup.estimate)
-                                     : fmt::format("{:.3g} ({:.3g} to {:.3g} by acceptance alone)",
-                                                   speedup.estimate, speedup.low, speedup.high);
+  const std::string estimate = fmt::format("{:.3g}", speedup.estimate);
+  const std::string range =
+      range_words(fmt::format("{:.3g}", speedup.low), fmt::format("{:.3g}", speedup.high));
+  return range == estimate ? estimate : fmt::format("{} ({} by acceptance alone)", estimate, range);
 }
 
 Figure gamma_figure(const DrafterPlan& plan) {
@@ -328,7 +329,8 @@ std::string plan_headline(const DrafterPlan& plan) {
   std::string text = fmt::format("Draft γ = {} tokens: speedup {} over plain decoding.", plan.best.gamma,
                                  speedup_words(plan.best.speedup));
   if (const auto& other = plan.best.speedup_at_other_costs)
-    text += fmt::format(" At other costs than assumed {:.3g} to {:.3g}.", other->low, other->high);
+    text += fmt::format(" At other costs than assumed {}.",
+                        range_words(fmt::format("{:.3g}", other->low), fmt::format("{:.3g}", other->high)));
   if (plan.batches) {
     std::string sentences = " " + batch_sentences(plan);
     sentences.pop_back();

@@ -19,8 +19,7 @@
 namespace speclab {
 
 inline std::string plan_line(const std::string& label, const std::string& text) {
-  constexpr std::size_t label_width = 24;
-  return labelled_line(label, label_width, text);
+  return labelled_line(label, plan_label_width, text);
 }
 
 template <class First, class... More>
@@ -29,17 +28,20 @@ std::string plan_line(const std::string& label, fmt::format_string<First, More..
   return plan_line(label, fmt::format(text, std::forward<First>(first), std::forward<More>(more)...));
 }
 
-/// Returns c in words: "0.02, given", or "0.12 for 7 tokens in one run, roofline" if one run drafts a round's
-/// tokens.
+/// Returns c in words: "0.02, given", or "0.12 for 7 tokens in one run, roofline".
 inline std::string cost_words(double c, const std::optional<int>& in_one_run, const std::string& from) {
   if (!in_one_run) return fmt::format("{:.4g}, {}", c, from);
   return fmt::format("{:.4g} for {} {} in one run, {}", c, *in_one_run, *in_one_run == 1 ? "token" : "tokens",
                      from);
 }
 
-/// Returns a range in words.
+/// Returns "2 to 5", or one number if both are printed alike.
+inline std::string range_words(const std::string& low, const std::string& high) {
+  return low == high ? low : low + " to " + high;
+}
+
 inline std::string range_words(const GammaRange& range) {
-  return fmt::format("γ = {} to {}", range.low, range.high);
+  return "γ = " + range_words(std::to_string(range.low), std::to_string(range.high));
 }
 
 /// Returns "–" for an unknown or infinite number.
@@ -65,12 +67,12 @@ inline Cell gamma_cell(int gamma, int best) {
 /// Returns "0.75", or "0.752 (0.741 to 0.763)" if the number is estimated. `why` follows if it has no bounds.
 inline std::string ranged(const Interval& interval, const std::string& why) {
   if (!interval.bounded()) return fmt::format("{:.4g}, error not known{}", interval.estimate, why);
-  if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
-  return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
+  const std::string range = range_words(short_number(interval.low), short_number(interval.high));
+  const std::string estimate = short_number(interval.estimate);
+  return range == estimate ? estimate : fmt::format("{} ({})", estimate, range);
 }
 
-/// Returns lines with the expected speedup, the meaning of its interval, and the speedup at other costs.
-/// `why` as in `ranged`.
+/// Returns lines with the expected speedup, its interval's meaning, and that at other costs; see `ranged`.
 std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRange>& at_other_costs,
                           const std::string& why);
 

@@ -63,14 +63,14 @@ void add_ranges(const ServedPlan& plan, Texts& values) {
   for (const BatchRange& range : plan.batches) {
     ranges.push_back(fmt::format("[{}, {}, {}]", range.first, range.last, range.gamma));
     if (range.gamma > 0 && !last_unpaid.empty()) unsaid.push_back(last_unpaid);
-    last_unpaid = range.gamma > 0 ? "" : fmt::format("{} to {}", range.first, range.last);
+    last_unpaid = range.gamma > 0 ? "" : std::to_string(range.first);
+    if (range.gamma == 0 && range.last > range.first) last_unpaid += fmt::format(" to {}", range.last);
     if (range.gamma > 0) by_last.push_back(fmt::format("{}: {}", range.last, range.gamma));
     by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
   }
   values["ranges"] = fmt::format("{}", fmt::join(ranges, ", "));
   // For TensorRT-LLM a key is the largest batch of its range, and nothing is drafted beyond the last. In
-  // older versions it was the smallest batch, a key 1 with max_draft_len was required, and length 0 switched
-  // drafting off.
+  // older versions it was the smallest batch, a key 1 with max_draft_len was required, and 0 was off.
   values["by last"] = fmt::format("{}", fmt::join(by_last, ", "));
   if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_planned_draft(plan))
     values["by first"] = fmt::format("{}", fmt::join(by_first, ", "));

@@ -1,6 +1,8 @@
 // Latencies and shares over the requests of a simulated run, and intervals over independent runs.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <vector>
@@ -42,17 +44,20 @@ struct RunNumbers {
   double tokens_per_second() const { return 1000 * static_cast<double>(totals.emitted) / window_ms; }
 };
 
-/// Computes a run's numbers. The value at `percentile`, in (0, 100), is the smallest that this percentage of
-/// requests does not exceed.
+/// Computes a run's numbers. The value at `percentile`, in (0, 100), is the least that this percentage does
+/// not exceed.
 RunNumbers numbers_of(const ServingRun& run, double percentile, const LoadTargets& targets);
 
-/// Returns the mean over runs with an interval by Student's t.
+/// Returns the mean over runs of values from 0 to `most`, with an interval by Student's t, cut to this range.
 template <class Value>
-Interval over_runs(std::span<const RunNumbers> runs, double confidence, const Value& value) {
+Interval over_runs(std::span<const RunNumbers> runs, double confidence, const Value& value,
+                   double most = HUGE_VAL) {
   std::vector<double> numbers;
   for (const RunNumbers& run : runs) numbers.push_back(value(run));
   const std::vector<double> ones(numbers.size(), 1);
-  return *ratio_interval(numbers, ones, confidence);
+  Interval mean = *ratio_interval(numbers, ones, confidence);
+  if (mean.bounded()) mean = {mean.estimate, std::max(mean.low, 0.0), std::min(mean.high, most)};
+  return mean;
 }
 
 /// Returns the mean of first minus second over pairs of runs; empty if runs differ too little to tell.

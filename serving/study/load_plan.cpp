@@ -59,8 +59,9 @@ std::string length_words(const Length& length) {
   if (const auto* geometric = std::get_if<GeometricLength>(&length))
     return fmt::format("{} on average, geometric", geometric->mean);
   const auto& normal = std::get<LogNormalLength>(length);
-  return fmt::format("{} on average, log-normal, standard deviation {} of the mean", normal.mean,
-                     normal.variation);
+  return fmt::format(
+      "{} on average, log-normal, standard deviation {}", normal.mean,
+      normal.variation == 1 ? "equal to the mean" : fmt::format("{} times the mean", normal.variation));
 }
 
 std::string acceptance_words(const LoadQuestion& question, const AcceptanceLaw& law) {
@@ -81,7 +82,7 @@ std::string cost_sentence(const LoadQuestion& question) {
   const double measured = known_costs(question.costs).max_batch;
   if (measured < question.server.engine.max_sequences)
     words += fmt::format(", up to batch {:g}; their last slope continues beyond", measured);
-  if (std::holds_alternative<ConstantCost>(question.costs.draft))
+  if (const auto* const draft = std::get_if<ConstantCost>(&question.costs.draft); draft && draft->ms > 0)
     words += "; a draft run takes as long at every batch as at batch 1";
   return words;
 }
@@ -136,8 +137,7 @@ struct Simulation {
   }
 };
 
-/// Returns the highest rate at which run `i` meets the targets, by bisection between the simulated rates; 0
-/// if at none.
+/// Returns the highest rate at which run `i` meets the SLOs, by bisection between the simulated rates; or 0.
 double highest_rate(const Simulation& simulation, std::size_t candidate, std::size_t i,
                     std::span<const double> rates, std::span<const std::vector<RunNumbers>> runs,
                     double capacity) {
@@ -174,8 +174,9 @@ void find_highest_rates(const Simulation& simulation, std::span<const double> ra
   });
   const std::vector<double> ones(count, 1);
   for (std::size_t p = 0; p < plan.policies.size(); ++p) {
-    if (std::all_of(found[p].begin(), found[p].end(), [](double rate) { return rate > 0; }))
-      plan.policies[p].highest = ratio_interval(found[p], ones, simulation.question.confidence);
+    if (std::ranges::find(found[p], 0.0) != found[p].end()) continue;
+    plan.policies[p].highest = ratio_interval(found[p], ones, simulation.question.confidence);
+    plan.policies[p].highest->low = std::max(plan.policies[p].highest->low, 0.0);
   }
 }
 

@@ -30,13 +30,24 @@ void add_numbers(std::vector<Cell>& cells, const LoadPoint& point, const std::ve
   }
 }
 
-/// Begins a table whose last columns are these numbers, after the share that keeps the targets, if there are
-/// any.
+/// Begins a table whose last columns are these numbers, after the share that meets the SLOs.
 Table number_table(const LoadPlan& plan, std::string id, std::string caption,
                    std::vector<std::string> columns, std::vector<std::string>& names) {
   if (has_targets(plan)) names.insert(names.begin(), "targets kept");
-  columns.insert(columns.end(), names.begin(), names.end());
+  for (const std::string& name : names) columns.push_back(shown_name(name));
   return {std::move(id), std::move(caption), std::move(columns)};
+}
+
+/// Explains the numbers of tables, and a state that is none.
+std::string number_note(const LoadPlan& plan) {
+  const bool too_short = std::ranges::any_of(plan.policies, [](const LoadPolicy& policy) {
+    return std::ranges::find(policy.points, too_short_state, &LoadPoint::state) != policy.points.end();
+  });
+  return fmt::format(
+      "Times in ms. Latency: from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first.{}",
+      too_short
+          ? " Too short: the requests before the measured ones do not fill the server; increase serving.requests."
+          : "");
 }
 
 std::string layout_words(const LoadLayout& layout) {
@@ -57,8 +68,8 @@ std::string head(const LoadPlan& plan) {
   out += plan_line("cache of a replica", plan.cache_tokens
                                              ? fmt::format("{} tokens beside both models", *plan.cache_tokens)
                                              : "no limit: serving.engine.cache_tokens sets one");
-  if (plan.ttft_ms) out += plan_line("target of TTFT", "{:.4g} ms", *plan.ttft_ms);
-  if (plan.tpot_ms) out += plan_line("target of TPOT", "{:.4g} ms a token", *plan.tpot_ms);
+  if (plan.ttft_ms) out += plan_line("SLO of TTFT", "{:.4g} ms", *plan.ttft_ms);
+  if (plan.tpot_ms) out += plan_line("SLO of TPOT", "{:.4g} ms a token", *plan.tpot_ms);
   out += plan_line("simulated", "{} runs of {} requests or more, {} intervals", plan.runs, plan.requests,
                    confidence_percent(plan.confidence));
   return out;
@@ -78,8 +89,8 @@ std::string gain_words(const LoadPlan& plan, const LoadAdvice& advice) {
   }
   if (changes.empty()) return fmt::format(" Plain decoding is {} there.", overloaded_state);
   const auto [low, high] = std::ranges::minmax(changes);
-  return fmt::format(" Mean latency compared with plain decoding: {:+.2g}{}%.", low,
-                     high > low ? fmt::format(" to {:+.2g}", high) : "");
+  return fmt::format(" Mean latency compared with plain decoding: {}%.",
+                     range_words(fmt::format("{:+.2g}", low), fmt::format("{:+.2g}", high)));
 }
 
 std::string advice_sentence(const LoadPlan& plan, const LoadAdvice& advice) {
@@ -92,7 +103,7 @@ std::string advice_sentence(const LoadPlan& plan, const LoadAdvice& advice) {
     kept = std::min(kept, kept_share(point));
   }
   constexpr double percent = 100;
-  if (kept < 1) out += fmt::format(" Only {:.3g}% of requests meet the targets there.", percent * kept);
+  if (kept < 1) out += fmt::format(" Only {:.3g}% of requests meet the SLOs.", percent * kept);
   return out + "\n";
 }
 
@@ -112,26 +123,26 @@ std::string state_sentence(const LoadPlan& plan) {
 std::string limit_sentence(const LoadPlan& plan) {
   if (!plan.limit) return "";
   const LoadLimit& limit = *plan.limit;
+  const std::string policy = limit.policy == "plain" ? "Plain decoding" : limit.policy;
   if (limit.binds == "targets")
-    return fmt::format("The targets bind: a full server serves {:.4g} requests per second with {}.\n",
-                       limit.capacity, limit.policy);
+    return fmt::format("{} serves up to {:.4g} requests per second, but misses the SLOs before that.\n",
+                       policy, limit.capacity);
   constexpr double near = 0.9;
   const std::string why =
-      limit.binds == "sequences"     ? fmt::format("{} sequences at a time bind", plan.max_sequences)
-      : limit.binds == "cache"       ? fmt::format("the cache binds, which holds {:.0f} of {} sequences",
-                                                   limit.running, plan.max_sequences)
-      : limit.binds == "step tokens" ? "the limit of tokens in a step binds"
-                                     : "its speed binds";
+      limit.binds == "sequences" ? fmt::format("because {} sequences may run at a time", plan.max_sequences)
+      : limit.binds == "cache"
+          ? fmt::format("because the cache holds {:.0f} of {} sequences", limit.running, plan.max_sequences)
+      : limit.binds == "step tokens" ? "because of the limit of tokens in a step"
+                                     : "because of its speed";
   const std::string here =
       plan.best.back().rate < near * limit.capacity
-          ? fmt::format("At {:.4g} requests per second no limit is reached. With more requests ",
-                        plan.best.back().rate)
+          ? fmt::format("The server is not saturated at {:.4g} requests per second. ", plan.best.back().rate)
           : "";
-  return fmt::format("{}{} serves at most {:.4g} requests per second: {}; {} would serve {:.4g}.\n", here,
-                     limit.policy, limit.capacity, why, limit.next, limit.next_capacity);
+  return fmt::format("{}{} serves at most {:.4g} per second, {}; with {} it would serve {:.4g}.\n", here,
+                     policy, limit.capacity, why, limit.next, limit.next_capacity);
 }
 
-/// Says up to which rates the targets are met: with the recommended policy of the highest rates, and with the
+/// Says up to which rates the SLOs are met: with the recommended policy of the highest rates, and with the
 /// policy that meets them up to the highest.
 std::string highest_sentence(const LoadPlan& plan) {
   if (!has_targets(plan) || plan.best.size() < 2) return "";
@@ -141,14 +152,14 @@ std::string highest_sentence(const LoadPlan& plan) {
       best = &policy;
   }
   if (best == nullptr)
-    return fmt::format("At no rate do {:.4g}% of requests meet the targets.\n", plan.percentile);
+    return fmt::format("At no rate do {:.4g}% of requests meet the SLOs.\n", plan.percentile);
   const auto up_to = [](const LoadPolicy& policy) {
     return fmt::format("up to {} requests per second with {}", interval_text(*policy.highest), policy.name);
   };
   const LoadPolicy* const own =
       plan.recommended.empty() ? nullptr : find_named(plan.policies, plan.recommended.back().policy);
   const bool other = own != nullptr && own != best && own->highest;
-  return fmt::format("{:.4g}% of requests meet the targets {}{}.\n", plan.percentile,
+  return fmt::format("{:.4g}% of requests meet the SLOs {}{}.\n", plan.percentile,
                      other ? up_to(*own) + ", " : "", up_to(*best));
 }
 
@@ -181,15 +192,14 @@ Table rate_table(const LoadPlan& plan) {
     add_numbers(cells, policy == nullptr ? plain : policy->points[r], names);
     add_numbers(cells, plain, {"latency mean"});
   }
-  table.note =
-      "Latency: milliseconds from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first. Running: requests in a step, on average.";
+  table.note = number_note(plan) + " Running: requests in a step, on average.";
   if (close) table.note += " *: these runs cannot tell it from others; --json names them.";
   return table;
 }
 
 Table highest_table(const LoadPlan& plan) {
   Table table{"highest",
-              fmt::format("The highest rate at which {:.4g}% of requests meet the targets", plan.percentile),
+              fmt::format("The highest rate at which {:.4g}% of requests meet the SLOs", plan.percentile),
               {"policy", "requests per second", "capacity"},
               {},
               "Capacity: requests per second of a full server."};
@@ -219,7 +229,7 @@ Table layout_table(const LoadPlan& plan) {
     cells.insert(cells.end(), {short_cell(one.capacity), plain_count(one.served), short_cell(one.low_ms)});
     if (several) cells.push_back(short_cell(one.high_ms));
   }
-  table.note = has_targets(plan) ? "Rates served: those at which the targets are met."
+  table.note = has_targets(plan) ? "Rates served: those at which the SLOs are met."
                                  : "Rates served: those at which the server keeps up.";
   return table;
 }
@@ -232,9 +242,9 @@ Table policy_table(const LoadPlan& plan) {
       number_table(plan, "policies", fmt::format("At {:.4g} requests per second", plan.best.front().rate),
                    {"policy", "capacity"}, names);
   const int paired = has_targets(plan) ? 4 : 3;  // the column after the mean latency
-  table.columns.insert(table.columns.begin() + paired, "less plain");
-  table.note =
-      "Capacity: requests per second of a full server. Latency: milliseconds from arrival to the last token.";
+  table.columns.insert(table.columns.begin() + paired, "minus plain");
+  table.note = "Capacity: requests per second of a full server. " + number_note(plan) +
+               " Minus plain: the mean latency minus that of plain decoding, by the same requests.";
   for (const LoadPolicy& policy : plan.policies) {
     const LoadPoint& point = policy.points.front();
     std::vector<Cell>& cells = table.rows.emplace_back();
@@ -310,8 +320,18 @@ std::string load_headline(const LoadPlan& plan) {
 }
 
 std::vector<Figure> load_figures(const LoadPlan& plan) {
-  if (plan.fits_reason || plan.best.size() < 2) return {};
+  if (plan.fits_reason) return {};
   std::vector<Figure> figures;
+  if (plan.best.size() == 1) {
+    Figure figure{.title = "Mean latency by policy", .y_label = "ms, arrival to last token"};
+    Series points{.style = SeriesStyle::points};
+    for (const LoadPolicy& policy : plan.policies) {
+      if (const Interval* const found = simulated(policy.points.front(), "latency mean"))
+        points.add(figure.add_category(policy.name), *found);
+    }
+    figure.add(std::move(points));
+    return figure.series.empty() ? figures : std::vector{figure};
+  }
   figures.push_back(
       over_rates(plan, "Mean latency by rate", "ms, arrival to last token", "latency mean", false));
   figures.back().log_y = true;
@@ -320,7 +340,7 @@ std::vector<Figure> load_figures(const LoadPlan& plan) {
   figures.back().log_y = true;
   figures.push_back(over_rates(plan, "Time per output token, " + p, "ms", "TPOT " + p, false));
   if (has_targets(plan))
-    figures.push_back(over_rates(plan, "Requests that meet the targets", "share", "targets kept", true));
+    figures.push_back(over_rates(plan, "Requests that meet the SLOs", "share", "targets kept", true));
   return figures;
 }
 

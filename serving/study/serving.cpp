@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -114,8 +116,7 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
   return all;
 }
 
-/// At the start all clients send a request at once. The server reaches its steady state only after as many
-/// requests have been answered.
+/// At the start all clients send a request at once. The server is in its steady state after as many answers.
 void check_size(const ServingSection& section) {
   const LoadSize size = size_of(section);
   if (!section.clients || size.after == 0 || size.before >= *section.clients) return;
@@ -194,11 +195,13 @@ ServingResult result_of(const ServingSection& section, const LoadSize& size, std
     const auto holds = [&](const RunNumbers& run) { return value.of(run) > 0; };
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;
+    const bool share =
+        std::ranges::count(std::array{"targets kept", "utilisation", "without drafts"}, value.name) > 0;
     if (is_known(own.state, size, value.name)) {
       number.simulated =
           value.yes_or_no ? binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
                                               runs.size(), confidence)
-                          : over_runs(runs, confidence, value.of);
+                          : over_runs(runs, confidence, value.of, share ? 1 : HUGE_VAL);
     }
     for (const auto& [name, measured] : section.measured) {
       if (name == value.name) number.measured = measured;

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/format/named_entry.hpp"
@@ -42,7 +43,8 @@ Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
 std::string state_note(const Result& result) {
   std::map<std::string, std::vector<std::string>> labels;
   for (const auto& [index, cell, own] : served_cells(result)) {
-    if (own.state) labels[*own.state].push_back(cell.label.empty() ? "this server" : cell.label);
+    if (own.state)
+      labels[*own.state].push_back(cell.label.empty() ? "this server" : cell_name(result.shown(), cell));
   }
   std::string note;
   for (const auto& [state, names] : labels) {
@@ -76,7 +78,7 @@ Table table_of(const Result& result, const std::string& id) {
     table.columns = {"number", "simulated"};
     for (const auto& [index, cell, own] : served_cells(result)) {
       for (const ServingNumber& number : own.numbers)
-        table.rows.push_back({text_cell(number.name), simulated_cell(number, own)});
+        table.rows.push_back({text_cell(shown_name(number.name)), simulated_cell(number, own)});
     }
     return table;
   }
@@ -88,8 +90,8 @@ Table table_of(const Result& result, const std::string& id) {
     }
   }
   if (names.empty()) return table;
-  table.columns = names;
-  table.columns.insert(table.columns.begin(), "cell");
+  table.columns = {"cell"};
+  for (const std::string& name : names) table.columns.push_back(shown_name(name));
   for (const auto& [index, cell, own] : served_cells(result)) {
     std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell_name(result.shown(), cell)));
     for (const std::string& name : names) {
@@ -109,7 +111,7 @@ Table measured_table(const Result& result, const std::string& id) {
     for (const ServingNumber& number : own.numbers) {
       if (!number.measured) continue;
       const std::optional<double> error = error_percent(number);
-      table.rows.push_back({text_cell(cell_name(result.shown(), cell)), text_cell(number.name),
+      table.rows.push_back({text_cell(cell_name(result.shown(), cell)), text_cell(shown_name(number.name)),
                             simulated_cell(number, own), number_cell(number.measured),
                             error ? Cell{fmt::format("{:+.1f}", *error), error,
                                          std::abs(*error) <= close_percent ? "good" : "bad"}
@@ -119,12 +121,19 @@ Table measured_table(const Result& result, const std::string& id) {
   return table;
 }
 
+/// Returns the paths that cells set, besides those that only cases set.
+std::vector<std::string> swept_paths(const Result& result) {
+  std::vector<std::string> paths = set_paths(result.cells);
+  const auto& [cases, sweep] = std::tie(result.shown().cases, result.shown().sweep);
+  std::erase_if(paths, [&](const std::string& path) { return cases && !(sweep && find(*sweep, path)); });
+  return paths;
+}
+
 /// Returns the swept path with the most distinct numbers; empty if none has two.
 std::optional<std::string> axis_of(const Result& result) {
   std::optional<std::string> axis;
   std::size_t most = 1;
-  if (result.shown().cases) return axis;
-  for (const std::string& path : set_paths(result.cells)) {
+  for (const std::string& path : swept_paths(result)) {
     std::set<double> values;
     for (const CellResult& cell : result.cells) {
       if (const auto value = set_number(cell, path)) values.insert(*value);
@@ -136,10 +145,10 @@ std::optional<std::string> axis_of(const Result& result) {
   return axis;
 }
 
-/// Returns a cell's settings besides the axis, such as "policy sglang".
-std::string series_name(const CellResult& cell, const std::vector<std::string>& paths,
+/// Returns a cell's case and settings besides the axis, such as "policy sglang".
+std::string series_name(const Result& result, const CellResult& cell, const std::vector<std::string>& paths,
                         const std::string& axis) {
-  std::string name;
+  std::string name = result.shown().cases ? cell.label : "";
   for (const std::string& path : paths) {
     const Json* value = set_value(cell, path);
     if (path == axis || value == nullptr) continue;
@@ -160,17 +169,18 @@ Series& series_named(Figure& figure, const std::string& name, SeriesStyle style)
 Figure curves(const Result& result, const std::string& axis, const std::string& number_name) {
   Figure figure;
   const std::string last = axis.substr(axis.rfind('/') + 1);
-  figure.title = fmt::format("{} by {}", number_name, last);
+  figure.title = fmt::format("{} by {}", shown_name(number_name), last);
   figure.x_label = last;
-  figure.y_label = number_name;
-  const std::vector<std::string> paths = set_paths(result.cells);
+  figure.y_label = shown_name(number_name, true);
+  const std::vector<std::string> paths = swept_paths(result);
   Series measured{.name = "measured", .style = SeriesStyle::points};
   for (const auto& [index, cell, own] : served_cells(result)) {
     const auto x = set_number(cell, axis);
     const ServingNumber* number = find_named(own.numbers, number_name);
     if (!x || number == nullptr) continue;
     if (number->simulated)
-      series_named(figure, series_name(cell, paths, axis), SeriesStyle::line).add(*x, *number->simulated);
+      series_named(figure, series_name(result, cell, paths, axis), SeriesStyle::line)
+          .add(*x, *number->simulated);
     if (number->measured) measured.add(*x, *number->measured);
   }
   figure.add(std::move(measured));
@@ -180,12 +190,12 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
 
 /// Draws one number for each case, side by side.
 Figure over_cases(const Result& result, const std::string& number_name) {
-  Figure figure{.title = number_name + " by case", .y_label = number_name};
+  Figure figure{.title = number_name + " by case", .y_label = shown_name(number_name, true)};
   Series points{.name = "simulated", .style = SeriesStyle::points};
   for (const auto& [index, cell, own] : served_cells(result)) {
     const ServingNumber* number = find_named(own.numbers, number_name);
     if (number != nullptr && number->simulated)
-      points.add(figure.add_category(cell.label), *number->simulated);
+      points.add(figure.add_category(cell_name(result.shown(), cell)), *number->simulated);
   }
   figure.add(std::move(points));
   figure.caption = "Bars: intervals over runs.";
@@ -196,7 +206,7 @@ Figure over_cases(const Result& result, const std::string& number_name) {
 Figure over_measured(const Result& result) {
   Figure figure{.title = "Simulated over measured", .y_label = "simulated / measured"};
   for (const auto& [index, cell, own] : served_cells(result)) {
-    const double at = figure.add_category(cell.label);
+    const double at = figure.add_category(cell_name(result.shown(), cell));
     for (const ServingNumber& number : own.numbers) {
       if (const std::optional<double> error = error_percent(number))
         series_named(figure, number.name, SeriesStyle::points).add(at, 1 + *error / 100);
@@ -247,7 +257,7 @@ std::string serving_headline(const Result& result, const Timings&) {
   if (cells.empty()) return "Interrupted: partial.";
   if (speed == nullptr) return "Too short: nothing could be measured.";
   std::string text = fmt::format("{} {}, up to {} tokens per second.", cells.size(),
-                                 cells.size() == 1 ? "server" : "servers", interval_text(*speed->simulated));
+                                 cells.size() == 1 ? "cell" : "cells", interval_text(*speed->simulated));
   if (overloaded > 0) text += fmt::format(" {} overloaded.", overloaded);
   if (measured > 0)
     text += fmt::format(" {} of {} measured numbers are within {}%.", close, measured, close_percent);

@@ -71,9 +71,9 @@ SectionKind serving_section() {
                          "Requests after the measured ones, if their number differs from \"settle\"."),
            integer_field("runs", &S::runs, 2, 100000, "Independent runs; intervals are across runs."),
            field("percentile", &S::percentile, number(1, 99.999), "Percentile of latencies."),
-           field("ttft_ms", &S::ttft_ms, number(0, 1e12), "Target for the time to the first token."),
+           field("ttft_ms", &S::ttft_ms, number(0, 1e12), "SLO: the most milliseconds to the first token."),
            field("tpot_ms", &S::tpot_ms, number(0, 1e12),
-                 "Target for a request's mean time per token after the first."),
+                 "SLO: the most milliseconds per token after the first, a request's mean."),
            field(
                "measured", &S::measured, map(number(-1e12, 1e12)),
                "Numbers measured on such a server, by the names of the result (\"TTFT p95\"), to print beside the simulated ones.")})

@@ -47,8 +47,8 @@ struct ServingSection {
   OrderedMap<double> measured;  ///< measured on a server with these settings; names of ServingNumber
 };
 
-/// Returns the acceptance law. Throws ConfigError for an alpha that it does not read, and for drafts that are
-/// longer than the known positions.
+/// Returns the acceptance law. Throws ConfigError for an alpha that it does not read, and for drafts beyond
+/// the known positions.
 AcceptanceLaw acceptance_of(const ServingSection& section, const AcceptanceRequest& request);
 /// Returns the section's server. Throws ConfigError if it would not work.
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
@@ -91,6 +91,11 @@ bool too_short(std::span<const RunNumbers> runs, bool open);
 /// Returns the numbers of a server over its runs. A number that means nothing in this state is empty.
 ServingResult result_of(const ServingSection& section, const LoadSize& size, std::span<const RunNumbers> runs,
                         std::optional<std::string> state, double confidence);
+/// Returns a number's name in tables, in which the targets are SLOs; with units, at an axis.
+inline std::string shown_name(const std::string& name, bool unit = false) {
+  if (name == "targets kept") return "meet SLOs";
+  return unit && name != "tokens/s" ? name + ", ms" : name;
+}
 /// Returns a simulated number by its name; null if it is not known.
 const Interval* simulated(const ServingResult& result, const std::string& name);
 

@@ -29,7 +29,7 @@ for rate in 0 1; do
   python "assert data['alpha']['value']['value'] == $rate" out
 done
 expect 0 plan alpha 0.511 --c 0.02
-says out "is it accepted / drafted"
+says out "accepted / drafted, add --of-drafted"
 expect 2 plan alpha 1.511 --of-drafted 3 --c 0.02
 says err "expected a number from 0 to 1"
 expect 2 plan alpha 0.511 --of-drafted 0 --c 0.02
@@ -40,6 +40,24 @@ python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'].startswith
 assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8" out
 expect 0 plan alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
 says out "prompt_lookup_max"
+# Looking up n-grams takes no time unless --c says otherwise. With no cost γ is the smallest within 1% of the best, however c is given.
+for costs in "--c 0" "--method ngram" "--method ngram --target llama-3.1-8b --device h100-sxm" "--c 0 --method ngram --target llama-3.1-8b --device h100-sxm"; do
+  # shellcheck disable=SC2086
+  expect 0 plan alpha 0.6 $costs --json
+  python "best = data['best']
+assert data['costs']['c'] == 0 and best['gamma'] == best['within_1_percent']['low'] in (8, 9), best
+assert all(row['gamma'] == best['gamma'] for row in data.get('batches', [])[:1])" out
+done
+expect 0 plan load 0.6 --method ngram --target llama-3.1-8b --device h100-sxm --rate 2 --max-gamma 1 --quiet --set serving.requests=20 --set serving.runs=2
+says out "looking up n-grams takes next to no time"
+# The repository that settings name is a name of its preset.
+expect 0 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --json
+cp out by_preset.json
+expect 0 plan alpha 0.75 --target meta-llama/Llama-3.1-70B --draft meta-llama/llama-3.2-1b --device h100-sxm --devices 4 --json
+python "import json
+assert data == json.load(open('by_preset.json'))" out
+expect 2 plan 0.75 --c 0.02
+says err 'did you mean "speclab plan alpha 0.75"?'
 printf 'drafted,accepted\n' >log.csv
 for accepted in 5 3 0 5 2 1 5 4 0 5; do printf '5,%d\n' $accepted; done >>log.csv
 expect 0 plan log log.csv --c 0.02
@@ -561,6 +579,12 @@ python "assert data['layouts'] == []
 assert all('--tensor-parallel-size 2' in line for one in data['settings'] if one['server'] == 'vLLM' for line in one['lines'])" out
 expect 2 plan load 0.7 --c 0.1 --dtype fp8 --rate 3
 says err "--target: missing"
+expect 2 plan load 0.7 --c 0.1
+says err "--c alone is not enough here: give --target and --device"
+expect 2 plan load 80% "${pair[@]}"
+says err "expected a number from 0 to 1"
+expect 2 plan load 0.7 "${pair[@]}" --set tpot_ms=20
+says err "did you mean serving.tpot_ms?"
 expect 2 plan load 0.7 --set 'serving.cost={"c": 0.1, "dtype": "fp8"}' --rate 3
 says err "/serving/cost/target: missing"
 printf 'tokens,batch,ms\n1,1,10\n8,1,11\n' >one_batch.csv
@@ -577,6 +601,33 @@ expect 2 plan load rounds.csv --of-drafted 3 --target-times turned.csv --draft-t
 says err "--of-drafted: ALPHA is a log"
 expect 2 plan load no_such.log --target-times turned.csv --draft-times draft.csv --rate 3
 says err "no_such.log"
+
+# Intervals of shares stay within 0 and 1, and those of times above 0.
+expect 0 plan load 0.6 "${pair[@]}" --rate 8,20 --max-gamma 2 --quiet --set serving.runs=2 --set serving.bursts=4 --set serving.requests=100 --set serving.tpot_ms=9 --json
+python "numbers = [one for policy in data['policies'] for point in policy['points'] for one in point['numbers'] if 'simulated' in one]
+assert len(numbers) > 100 and all(one['simulated']['low'] >= 0 for one in numbers)
+kept = [one['simulated'] for one in numbers if one['name'] == 'targets kept']
+assert len(kept) > 4 and all(one['low'] <= one['value'] <= one['high'] <= 1 for one in kept) and any(one['high'] == 1 for one in kept), kept" out
+
+# Pages state every input, and begin with a finding that the text below does not repeat.
+printf '5,%d\n' 5 3 0 5 2 1 5 4 0 5 5 3 2 5 2 1 5 4 1 5 >a.csv
+printf '5,%d\n' 5 3 4 5 2 5 5 4 3 5 5 3 0 5 2 1 5 4 0 5 >b.csv
+echo 'accepted.csv' >unread.csv
+input() { python "import hashlib, re
+page = open('page/report.html').read()
+for name in '$*'.split():
+    assert name in page and hashlib.sha256(open(name, 'rb').read()).hexdigest() in page, name
+assert 'unread' not in page
+assert re.search('<svg', page)" page/result.json; }
+expect 0 plan compare a.csv b.csv --out page
+input a.csv b.csv
+expect 0 plan alpha 0.7 --target-times turned.csv --draft-times draft.csv --out page
+input turned.csv draft.csv
+mkdir -p model && cp glm.json model/config.json
+expect 0 plan load a.csv --target model --device h200 --devices 8 --method mtp --rate 2 --max-gamma 1 --quiet --set serving.requests=20 --set serving.runs=2 --set serving.engine.replicas=1 --out page
+input a.csv model/config.json
+checks=$((checks + 1))
+[[ $(grep -o "The server is not saturated at 2" page/report.html | wc -l) == 1 ]] || fail "the page says its finding twice"
 
 # The word after plan says how acceptance is known; no option does.
 expect 2 plan --alpha 0.5 --c 0.1

@@ -81,9 +81,24 @@ TEST_CASE("cells with targets and percentiles of their own share a table, each n
     return !table.rows[row].at(static_cast<std::size_t>(column)).text.empty();
   };
   for (const char* name : {"tokens/s", "TTFT p95"}) CHECK(has(0, name));
-  for (const char* name : {"tokens/s", "TTFT p90", "targets kept"}) CHECK(has(1, name));
-  for (const char* name : {"TTFT p90", "targets kept"}) CHECK_FALSE(has(0, name));
+  for (const char* name : {"tokens/s", "TTFT p90", "meet SLOs"}) CHECK(has(1, name));
+  for (const char* name : {"TTFT p90", "meet SLOs"}) CHECK_FALSE(has(0, name));
   CHECK_FALSE(has(1, "TTFT p95"));
+}
+
+TEST_CASE("figures of cases that are swept have a line for each case, over what is swept") {
+  const RunResult run = run_of(served_config(R"({"sweep": {"/serving/output": [5, 7, 11]}, "cases": [
+    {"label": "plain", "set": {"/gamma": 0}}, {"label": "drafts", "set": {"/gamma": 3}}]})"));
+  const std::vector<Figure> figures = figures_of(run.result, run.timings);
+  REQUIRE(figures.size() >= 3);
+  for (const Figure& figure : figures) {
+    CHECK(figure.x_label == "output");
+    REQUIRE(figure.series.size() == 2);
+    CHECK(figure.series[0].name == "plain");
+    CHECK(figure.series[1].name == "drafts");
+    for (const Series& line : figure.series) CHECK(line.x == std::vector<double>{5, 7, 11});
+    CHECK(figure.y_label.ends_with(", ms") == (figure.y_label != "tokens/s"));
+  }
 }
 
 TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one length") {
