@@ -138,8 +138,9 @@ std::string limit_sentence(const LoadPlan& plan) {
       plan.best.back().rate < near * limit.capacity
           ? fmt::format("The server is not saturated at {:.4g} requests per second. ", plan.best.back().rate)
           : "";
-  return fmt::format("{}{} serves at most {:.4g} per second, {}; with {} it would serve {:.4g}.\n", here,
-                     policy, limit.capacity, why, limit.next, limit.next_capacity);
+  return fmt::format("{}{} serves at most {:.4g}{} per second, {}; with {} it would serve {:.4g}.\n", here,
+                     policy, limit.capacity, here.empty() ? " requests" : "", why, limit.next,
+                     limit.next_capacity);
 }
 
 /// Says up to which rates the SLOs are met: with the recommended policy of the highest rates, and with the

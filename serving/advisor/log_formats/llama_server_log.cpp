@@ -1,8 +1,7 @@
 // Reads llama-server's log. A line "statistics NAME: ... #gen drafts = 87, #gen tokens = 259, #acc tokens =
 // 167, ... #acc rate/pos = (...)" has a drafter's exact counts since the server's start, and is preferred.
 // Next are lines "accepted 2/5 draft tokens", one a round. A line "draft acceptance = 0.64479 ( 167 accepted
-// / 259 generated), mean acceptance length = 2.92, acceptance rate per position = (...)" is about one
-// request.
+// / 259 generated), mean acceptance length = 2.92, acceptance rate per position = (...)": one request.
 #include <nlohmann/json.hpp>
 
 #include <utility>

@@ -1,6 +1,5 @@
 // Reads responses of SGLang. Their meta_info counts verifications, drafted and accepted tokens, and, since
-// about v0.5.9, how many verifications accepted 0, 1, 2, ... tokens. Names changed in 2026; old and new ones
-// are read.
+// about v0.5.9, how many verifications accepted 0, 1, 2, ... tokens. Names of before and after 2026.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
