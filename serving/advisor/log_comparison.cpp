@@ -338,6 +338,11 @@ void warn(const Sample& first, const Sample& second, LogComparison& comparison) 
         first.file, first.drafted, second.file, second.drafted));
   }
   for (const Sample* sample : {&first, &second}) {
+    if (sample->parts > 0 && sample->parts < min_skewed_batches) {
+      comparison.warnings.push_back(fmt::format(
+          "{} has {}: where fewer than {} differ much in length, 95% intervals miss the difference, and p is below 0.05 without one, in up to one case of ten",
+          sample->file, sample->units, min_skewed_batches));
+    }
     if (sample->in_order && sample->parts > 2 && sample->numbers.front().neighbours_alike()) {
       comparison.warnings.push_back(fmt::format(
           "{}: neighbouring pieces are alike (at level 0.05), so that intervals may be too narrow; a log with a column of requests has better ones",

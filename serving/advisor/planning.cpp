@@ -299,6 +299,10 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   add_edge_warning(drafter, settings, curves, plan);
   plan.advice =
       advice(plan.bounds, plan.best.gamma, curves.used().by, plan.log && plan.log->rounds_rejected());
+  if (plan.log && plan.log->rounds_rejected() && plan.log->alpha_by_stretches) {
+    plan.alpha.value = *plan.log->alpha_by_stretches;
+    plan.alpha.from = "log (by 20 pieces, because its rounds are not independent)";
+  }
   plan.curve = curves.used();
   return plan;
 }

@@ -43,11 +43,21 @@ std::string number_note(const LoadPlan& plan) {
   const bool too_short = std::ranges::any_of(plan.policies, [](const LoadPolicy& policy) {
     return std::ranges::find(policy.points, too_short_state, &LoadPoint::state) != policy.points.end();
   });
+  std::set<double> few;
+  for (const LoadPolicy& policy : plan.policies) {
+    for (const LoadPoint& point : policy.points) {
+      if (!point.state && few_requests_at(point.rate / policy.capacity, plan.requests))
+        few.insert(point.rate);
+    }
+  }
   return fmt::format(
-      "Times in ms. Latency: from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first.{}",
+      "Times in ms. Latency: from arrival to the last token. TTFT: time to the first token. TPOT: a request's mean time per token after the first.{}{}",
       too_short
           ? " Too short: the requests before the measured ones do not fill the server; increase serving.requests."
-          : "");
+          : "",
+      few.empty() ? ""
+                  : fmt::format(" WARNING: rates from {:.4g} on: {}; increase serving.requests.",
+                                *few.begin(), few_requests_words));
 }
 
 std::string layout_words(const LoadLayout& layout) {

@@ -28,6 +28,7 @@ namespace {
 struct CellRuns {
   std::vector<RunNumbers> runs;
   std::optional<std::string> state = {};
+  std::optional<double> load = {};  ///< rate of arrivals, in units of the full server's
 };
 
 CellRuns run_all(const Config& config, const ServerOptions& server, const Control& control) {
@@ -50,7 +51,8 @@ CellRuns run_all(const Config& config, const ServerOptions& server, const Contro
   if (rate && size.all() > std::uint64_t{server.replicas} * server.engine.max_sequences) {
     const ServingRun first = full(run_seed(config.seed, 0));
     if (first.stopped) throw Stopped{};
-    if (*rate >= overloaded_share * requests_per_second(first)) all.state = overloaded_state;
+    all.load = *rate / requests_per_second(first);
+    if (*all.load >= overloaded_share) all.state = overloaded_state;
   }
   // A run without requests after the measured ones is a benchmark: it ends when all are served.
   if (all.state && size.after > 0) {
@@ -169,7 +171,10 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
     try {
       const auto& own = config.section<ServingSection>();
       const CellRuns all = run_all(config, server, context.control);
-      result.own = result_of(own, size_of(own), all.runs, all.state, context.confidence);
+      ServingResult found = result_of(own, size_of(own), all.runs, all.state, context.confidence);
+      if (all.load && !all.state && few_requests_at(*all.load, size_of(own).measured))
+        found.few_requests = true;
+      result.own = std::move(found);
     } catch (const std::invalid_argument& error) {
       throw ConfigError("/serving/engine/cache_tokens", error.what());
     }

@@ -21,7 +21,7 @@
 namespace speclab {
 
 SPECLAB_RESULT(ServingNumber, "number", name, simulated, measured);
-SPECLAB_RESULT(ServingResult, "serving", state, numbers);
+SPECLAB_RESULT(ServingResult, "serving", state, few_requests, numbers);
 
 namespace {
 
@@ -45,9 +45,16 @@ std::string state_note(const Result& result) {
   for (const auto& [index, cell, own] : served_cells(result)) {
     if (own.state)
       labels[*own.state].push_back(cell.label.empty() ? "this server" : cell_name(result.shown(), cell));
+    else if (own.few_requests)
+      labels[few_requests_words].push_back(cell.label.empty() ? "this server"
+                                                              : cell_name(result.shown(), cell));
   }
   std::string note;
   for (const auto& [state, names] : labels) {
+    if (state == few_requests_words) {
+      note += fmt::format(" WARNING: {}: {}; give more serving.requests.", fmt::join(names, "; "), state);
+      continue;
+    }
     note += fmt::format(
         " {}: {}. {}", state == overloaded_state ? "Overloaded" : "Too short", fmt::join(names, "; "),
         state == overloaded_state

@@ -76,6 +76,7 @@ inline constexpr const char* too_short_state = "too short";
 
 struct ServingResult {
   std::optional<std::string> state{};  ///< one of the states above; empty: the server keeps up
+  std::optional<bool> few_requests{};  ///< set if few_requests_at(load) held
   /// The server's numbers. If overloaded, those of the full server or, if no requests follow the measured
   /// ones, those of a benchmark with these requests.
   std::vector<ServingNumber> numbers{};
@@ -83,6 +84,17 @@ struct ServingResult {
 
 SPECLAB_IS_DESCRIBED(ServingNumber);
 SPECLAB_IS_DESCRIBED(ServingResult);
+
+/// Returns whether a run measures so few requests that intervals over runs are too narrow at this load, the
+/// rate of arrivals in units of the full server's. Such a queue needs about 1/(1 - load)^2 requests to forget
+/// its state. In simulations of M/D/1 queues with fewer than 20 times as many, 95% intervals of p95 held in
+/// 55% (load 0.95, 2,000 requests) to 88% (0.9, 1,000) of cases.
+inline bool few_requests_at(double load, std::uint64_t requests) {
+  constexpr double enough = 20;
+  return static_cast<double>(requests) * (1 - load) * (1 - load) < enough;
+}
+inline constexpr const char* few_requests_words =
+    "so few requests at this load that the intervals of times, and of p95 most of all, are too narrow, and the times themselves too short";
 
 /// Returns whether the measured requests are too few. They are if no time passes while they arrive. With open
 /// arrivals they are also if fewer tokens are emitted in that time than they ask for: the requests before
