@@ -153,6 +153,9 @@ TEST_CASE("rounds that depend on one another are planned along the text, but of 
   };
   const DrafterPlan plan = make_plan(drafter, {});
   CHECK(plan.best.by == AcceptanceModel::replay);
+  // The interval of alpha does not take these rounds as independent.
+  CHECK(plan.alpha.value.low == plan.log->alpha_by_stretches->low);
+  CHECK(plan.alpha.value.high > drafter.acceptance.alpha.high);
   const double wanted = 1 + mean_accepted(TextLaw{{0.97, 0.35}, {0.08, 0.15}}, 3);
   CHECK(three(plan) == doctest::Approx(wanted).epsilon(0.02));
   CHECK(terminal(plan_text(plan)).find("along the logged text") != std::string::npos);
