@@ -74,9 +74,8 @@ SPECLAB_HD StepResult take_step(const PreparedPairView& tables, const Rule& rule
   const std::uint32_t threshold = select(own, slot.acceptance, slot.other_acceptance);
   const std::uint32_t bits = bernoulli_bits_of(acceptance_word);
   std::uint32_t emitted = static_cast<std::uint32_t>(bits < threshold) | (1U - state.drafting);
-  if (bits == threshold) [[unlikely]] {
+  if (bits == threshold) [[unlikely]]
     emitted = exact_acceptance(tables, rule, context, token, acceptance_word) ? 1 : 1U - state.drafting;
-  }
   return {token, emitted};
 }
 

@@ -44,9 +44,8 @@ void fill_sampling_slots(std::span<const double> weights, const Acceptance& acce
   const auto upper = [&](std::uint32_t item) {
     return item < weights.size() ? bernoulli_bits(acceptance(static_cast<Token>(item))) : 0;
   };
-  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+  for (std::uint32_t i = 0; i < slots.size(); ++i)
     slots[i] = {scratch.alias[i].cut, scratch.alias[i].other, upper(i), upper(scratch.alias[i].other)};
-  }
 }
 
 /// Fills the 2^alias_bits(vocab) slots of one context for one use: drafting, bonus or replacement (SlotPart).

@@ -68,9 +68,8 @@ struct UnfilteredDraftFault : SeveralPaths {
                 std::uint16_t slot, Random& random) const {
     const TokenRule token;
     const Token drafted = candidates.front();
-    if (random.bernoulli(Draw{Use::accept, slot}, token.acceptance(drafted, target, draft))) {
+    if (random.bernoulli(Draw{Use::accept, slot}, token.acceptance(drafted, target, draft)))
       return {drafted, true};
-    }
     return {categorical_or(random, Draw{Use::replace, slot}, token.replacement(target, draft), target),
             false};
   }
@@ -91,9 +90,8 @@ Verdict verify(const GreedyMissesFault&, const Targets& targets, const Drafts& d
                std::int32_t gamma, Random& random) {
   using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
   const Draw miss{Use::accept, static_cast<std::uint16_t>(gamma)};
-  if (random.bernoulli(miss, Real(Real(1) / Real(2)))) {
+  if (random.bernoulli(miss, Real(Real(1) / Real(2))))
     return verify(GreedyMissesFault::Miss<Real>{}, targets, drafts, drafted, gamma, random);
-  }
   return verify(TokenRule{}, targets, drafts, drafted, gamma, random);
 }
 

@@ -73,9 +73,8 @@ Verdict verify_as_in_pseudocode(const HsdRule& rule, const Targets& targets, con
 template <class Targets, class Drafts, class Random>
 Verdict verify(const HsdRule& rule, const Targets& targets, const Drafts& drafts, const Token* drafted,
                std::int32_t gamma, Random& random) {
-  if (rule.reading == HsdReading::pseudocode) {
+  if (rule.reading == HsdReading::pseudocode)
     return verify_as_in_pseudocode(rule, targets, drafts, drafted, gamma, random);
-  }
   return verify_block(rule, targets, drafts, drafted, gamma, random);
 }
 

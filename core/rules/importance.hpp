@@ -117,9 +117,8 @@ class ImportanceWeights {
       }
       weight = low;
     }
-    for (std::size_t at = first; at < last; ++at) {
+    for (std::size_t at = first; at < last; ++at)
       distribution_.probabilities[static_cast<std::size_t>(order_[at])] = mixed(places[at], weight);
-    }
     return weight;
   }
 

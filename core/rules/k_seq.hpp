@@ -90,9 +90,8 @@ struct KSeqRule : SeveralPaths {
     };
     const auto largest = static_cast<double>(drafts);
     double rho = k_seq_scale(drafts, capped);
-    for (double step = 0x1p-52; rho < largest && !lossless(Real(rho)); step *= 2) {
+    for (double step = 0x1p-52; rho < largest && !lossless(Real(rho)); step *= 2)
       rho = std::min(largest, rho * (1 + step));
-    }
     return Real(rho);
   }
 

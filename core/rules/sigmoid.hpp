@@ -36,9 +36,8 @@ inline double kept_sigmoid_weight(double probability, double alpha, double beta)
   if (!(probability > 0)) return probability;
   constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
   Kept& kept = all[(std::bit_cast<std::uint64_t>(probability) * golden) >> (64 - bits)];
-  if (kept.probability != probability || kept.alpha != alpha || kept.beta != beta) {
+  if (kept.probability != probability || kept.alpha != alpha || kept.beta != beta)
     kept = {probability, alpha, beta, sigmoid_weight(probability, alpha, beta)};
-  }
   return kept.weight;
 }
 

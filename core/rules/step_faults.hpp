@@ -84,9 +84,8 @@ struct StepFault {
     if (step == WrongStep::argmax_bonus) return only(argmax(target), target);
     if (step == WrongStep::unwritten_bonus) return only(Token{0}, target);
     if (gamma > 0 && step == WrongStep::draft_bonus) return copy_of(drafts(gamma - 1));
-    if (gamma > 0 && step == WrongStep::residual_bonus) {
+    if (gamma > 0 && step == WrongStep::residual_bonus)
       return replacement(no_token, target, drafts(gamma - 1));
-    }
     const bool stale = step == WrongStep::stale_bonus || step == WrongStep::late_context;
     auto row = copy_of(stale && gamma > 0 ? targets(gamma - 1) : target);
     if (const Token best = argmax(target); best >= 0 && step == WrongStep::filtered_bonus) {
@@ -131,9 +130,8 @@ Verdict verify(const StepFault& fault, const Targets& targets, const Drafts& dra
         categorical_or(random, Draw{Use::bonus, slot}, fault.bonus(targets, drafts, gamma), targets(gamma))};
   }
   const Draw draw{Use::replace, slot};
-  if (fault.step == WrongStep::next_row || fault.step == WrongStep::drawn_ratio) {
+  if (fault.step == WrongStep::next_row || fault.step == WrongStep::drawn_ratio)
     return {accepted, accepted + 1, random.categorical(draw, targets(accepted + 1))};
-  }
   const auto target = row_of(accepted);
   const auto instead = fault.replacement(drafted[accepted], target, drafts(accepted));
   return {accepted, accepted + 1, categorical_or(random, draw, instead, target)};

@@ -32,9 +32,8 @@ Verdict verify(const SubstituteRule& rule, const Targets& targets, const Drafts&
     const Token token = random.categorical(Draw{Use::accept, static_cast<std::uint16_t>(i)}, target);
     if (token < 0) return {i, i + 1, token};
     std::int32_t before = 0;  // tokens that the draft ranks before it
-    for (Token id = 0; id < draft.size; ++id) {
+    for (Token id = 0; id < draft.size; ++id)
       before += draft[id] > draft[token] || (draft[id] == draft[token] && id < token) ? 1 : 0;
-    }
     if (token != drafted[i] && before >= rule.top_k) return {i, i + 1, token};
     drafted[i] = token;
   }

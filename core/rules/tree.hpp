@@ -32,9 +32,8 @@ TreeDecision walk_down(View& view, Random& random, const SiblingsOf& siblings_of
   for (std::int32_t depth = 0;; ++depth) {
     const auto target = view.target(node);
     const auto children = view.children(node);
-    if (children.empty()) {
+    if (children.empty())
       return {node, depth, categorical_or(random, node_draw(Use::bonus, node), target, target)};
-    }
     auto siblings = siblings_of(node);
     std::int32_t accepted = -1;
     for (const std::int32_t child : children) {
