@@ -92,9 +92,8 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
   if (auto reason = fast_unsupported_reason(rule)) return reason;
   switch (form_of(target, draft, rule)) {
     case FastForm::none:
-      if (pair_kind(target, draft) != PairKind::other) {
+      if (pair_kind(target, draft) != PairKind::other)
         return "its rule needs more of an n-gram row than the fast engine stores (stored rows work)";
-      }
       return std::string(other_pair_reason);
     case FastForm::pointwise:
       return std::nullopt;

@@ -31,9 +31,8 @@ class Counter {
       // Words outside the range become the largest number, which lies below no threshold.
       const std::uint64_t from = 2 * std::uint64_t{block};
       for (std::uint64_t i = from; i < first; ++i) word(i - from) = ~std::uint64_t{0};
-      for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
+      for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i)
         word(i - from) = ~std::uint64_t{0};
-      }
       // A word accepts as many tokens as thresholds lie above it (iid_accepted). Here one threshold is
       // compared with all words at once.
       std::uint64_t before =

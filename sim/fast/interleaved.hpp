@@ -113,9 +113,8 @@ class InterleavedStreams {
 
     const auto selector = [&](std::size_t stream) { return joined(words[stream], words[width + stream]); };
     const auto prefetch = [&]<int Prefetch>(std::integral_constant<int, Prefetch>) {
-      for (std::size_t stream = 0; stream < active; ++stream) {
+      for (std::size_t stream = 0; stream < active; ++stream)
         steps.template prefetch<Prefetch>(cursors[stream], states[at_[stream]], selector(stream));
-      }
     };
     [&]<int... Prefetch>(std::integer_sequence<int, Prefetch...>) {
       (prefetch(std::integral_constant<int, Prefetch>{}), ...);
@@ -146,9 +145,8 @@ class InterleavedStreams {
       counters_[2 * width + stream] = round + ended;
       at_[stream] = static_cast<std::uint16_t>(next);
       lengths[stream * stride + state.accepted] += ended;
-      if ((ended & static_cast<std::uint32_t>(round + ended == goals_[stream])) != 0) [[unlikely]] {
+      if ((ended & static_cast<std::uint32_t>(round + ended == goals_[stream])) != 0) [[unlikely]]
         leavers_[leaving_++] = static_cast<std::uint16_t>(stream);
-      }
     }
     work.blocks = active;
     work_ += work;
@@ -194,9 +192,8 @@ class InterleavedStreams {
   /// Removes a stream; the last stream takes its place.
   void retire(std::size_t stream) {
     const std::size_t last = --active_;
-    for (std::size_t word = 0; word < 4; ++word) {
+    for (std::size_t word = 0; word < 4; ++word)
       counters_[word * width_ + stream] = counters_[word * width_ + last];
-    }
     at_[stream] = at_[last];
     goals_[stream] = goals_[last];
     since_[stream] = since_[last];

@@ -115,9 +115,8 @@ class NgramPairDecoder {
         accepts = open_unit(word) < probability;
       }
     }
-    if (bernoulli_bits_of(word) == drawn.acceptance) [[unlikely]] {
+    if (bernoulli_bits_of(word) == drawn.acceptance) [[unlikely]]
       accepts = open_unit(word) < probability(table_->find(cursor.context, drawn.token).probabilities, side);
-    }
     cursor.drawing = fresh;
     cursor.overlap += bernoulli_quanta(drawn.acceptance) & (std::uint64_t{0} - state.drafting);
     std::uint32_t emitted = (accepts & (1U - state.probe)) | state.bonus;

@@ -247,9 +247,8 @@ void NgramRows::draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) co
         drawing[which] = here.below[side];
         __builtin_prefetch(&table_.context(drawing[which]));
       } else {
-        if (drawing[which] != longest && table_.context(longest).rejects[side]) [[unlikely]] {
+        if (drawing[which] != longest && table_.context(longest).rejects[side]) [[unlikely]]
           word = table_.word_if_kept(longest, drawing[which], token, side, *word);
-        }
         if (word) {
           draw.token = token;
           draw.word = *word;
@@ -353,9 +352,8 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
       const Envelope& envelope = envelopes[blocks.active[i]];
       double goal = open_unit(blocks.first(i)) * envelope.total;
       std::size_t chosen = 0;
-      while (chosen + 1 < envelope.count && goal >= envelope.parts[chosen].total) {
+      while (chosen + 1 < envelope.count && goal >= envelope.parts[chosen].total)
         goal -= envelope.parts[chosen++].total;
-      }
       // Rounding can lead beyond the last list that has a total above 0.
       while (!(envelope.parts[chosen].total > 0)) --chosen;
       const Envelope::Part& part = envelope.parts[chosen];

@@ -61,9 +61,8 @@ struct NgramTable::Builder {
   std::optional<std::uint32_t> find(int length, PackedNgram key) const {
     for (const Side side : {target_side, draft_side}) {
       if (!knows(side, length)) continue;
-      if (const auto at = models[side]->position(length, key)) {
+      if (const auto at = models[side]->position(length, key))
         return levels[static_cast<std::size_t>(length)].joint[side][*at];
-      }
     }
     return std::nullopt;
   }
@@ -114,9 +113,8 @@ struct NgramTable::Builder {
     std::array<std::size_t, 2> at{};
     while (at[0] < count[0] || at[1] < count[1]) {
       std::array<PackedNgram, 2> keys{};
-      for (const Side side : {target_side, draft_side}) {
+      for (const Side side : {target_side, draft_side})
         keys[side] = at[side] < count[side] ? known(side, length, at[side]).key : ~PackedNgram{0};
-      }
       const PackedNgram key = std::min(keys[0], keys[1]);
       auto& where = level.known.emplace_back();
       for (const Side side : {target_side, draft_side}) {
@@ -125,9 +123,8 @@ struct NgramTable::Builder {
         where[side] = static_cast<std::uint32_t>(at[side]);
         level.joint[side][at[side]++] = static_cast<std::uint32_t>(contexts);
       }
-      if (++contexts > std::numeric_limits<std::uint32_t>::max()) {
+      if (++contexts > std::numeric_limits<std::uint32_t>::max())
         throw ModelError("the models know 2^32 contexts or more");
-      }
     }
   }
 
@@ -204,9 +201,8 @@ struct NgramTable::Builder {
     block.clear(std::size_t{1} << root.bits);
     for (Token token = 0; token < table.vocab_; ++token) {
       Probabilities probabilities;
-      for (const Side side : {target_side, draft_side}) {
+      for (const Side side : {target_side, draft_side})
         probabilities[side] = models[side]->unigrams()[static_cast<std::size_t>(token)];
-      }
       const auto next = levels.size() > 1 ? find(1, static_cast<PackedNgram>(token)) : std::nullopt;
       place(0, block, token, next.value_or(0), probabilities, probabilities);
     }
@@ -257,9 +253,8 @@ struct NgramTable::Builder {
       place(at, block, token, next.value_or(below.next), probabilities, own);
     }
     Probabilities rest{};
-    for (const Side side : {target_side, draft_side}) {
+    for (const Side side : {target_side, draft_side})
       rest[side] = context.backoff[side] * totals[context.suffix][side];
-    }
     place(at, block, shorter, 0, {unlisted, unlisted}, rest);
     for (const Side side : {target_side, draft_side}) {
       if (totals[at][side] * context.scale[side] > max_draws) {
@@ -323,9 +318,8 @@ NgramTable::Found NgramTable::find_below(std::uint32_t at, Token token, Probabil
     if (where != nowhere) {
       const Probabilities& listed = probabilities(here, where);
       for (const Side side : {target_side, draft_side}) {
-        if (found.probabilities[side] == unlisted && listed[side] != unlisted) {
+        if (found.probabilities[side] == unlisted && listed[side] != unlisted)
           found.probabilities[side] = weight[side] * listed[side];
-        }
       }
       if (found.next == nowhere) found.next = block(here, target_side)[where].own.next;
       if (found.probabilities[0] != unlisted && found.probabilities[1] != unlisted) return found;

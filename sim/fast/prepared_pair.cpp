@@ -31,9 +31,8 @@ PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft, co
       const Row p = target_row(at);
       const Row q = draft_row(at);
       rule->position_weights(p, q, weights);
-      for (const SlotPart part : {drafting_part, replacing_part, bonus_part}) {
+      for (const SlotPart part : {drafting_part, replacing_part, bonus_part})
         fill_slot_part(part, weights, q, {&slots_[(part * contexts() + at) << bits_], slots}, scratch);
-      }
       overlap_[at] = ContextSum::quanta_of(rule->context_acceptance(p, q));
     }
   });

@@ -90,9 +90,8 @@ void TableRows::find(RowDraw& draw) const {
 void TableRows::draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const {
   blocks.activate(draws.size());
   blocks.make(draws, blocks.active);
-  for (std::size_t i = 0; i < draws.size(); ++i) {
+  for (std::size_t i = 0; i < draws.size(); ++i)
     __builtin_prefetch(&slot(side, draws[i].context, alias_slot(blocks.first(i), bits_)));
-  }
   std::vector<double> unused;
   for (std::size_t i = 0; i < draws.size(); ++i) {
     RowDraw& draw = draws[i];

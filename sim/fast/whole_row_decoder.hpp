@@ -95,9 +95,7 @@ class WholeRowStreams {
     std::erase_if(waiting_, [this](std::size_t lane) {
       auto& verification = lanes_[lane].verification;
       const Wants wants = verification.advance([this, lane](std::int32_t node, double probability) {
-        if constexpr (samples_rates) {
-          record_rate(lane, probability);
-        }
+        if constexpr (samples_rates) record_rate(lane, probability);
         return open_unit(drafts_.acceptance_word(lane, node)) < probability;
       });
       if (wants == Wants::nothing) return true;
@@ -114,9 +112,8 @@ class WholeRowStreams {
     });
     drafts_.draft(blocks_);
     rows_.total(totals_, blocks_);
-    for (std::size_t i = 0; i < totals_.size(); ++i) {
+    for (std::size_t i = 0; i < totals_.size(); ++i)
       lanes_[total_lanes_[i]].verification.answer(totals_[i].total);
-    }
   }
 
   /// The way in which a last token is found.
@@ -156,9 +153,7 @@ class WholeRowStreams {
       if (way == from_target) excluded_.push_back(end.excluded);
       record(lane, end);
     }
-    if constexpr (samples_rates) {
-      probe();
-    }
+    if constexpr (samples_rates) probe();
     rows_.draw(target_side, last_[from_target].draws, blocks_);
     redraw_excluded();
     if constexpr (PositionForm<Rule>) draw_thinned();

@@ -41,9 +41,8 @@ class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : name_(file.string()), in_(file) {
     std::error_code ignored;
-    if (!in_ || std::filesystem::is_directory(file, ignored)) {
+    if (!in_ || std::filesystem::is_directory(file, ignored))
       throw ModelError(fmt::format("{}: cannot be read; expected an ARPA file", name_));
-    }
   }
 
   ArpaModel read(RowSums sums, std::size_t order, double row_error) {

@@ -168,18 +168,15 @@ void check(std::span<const Token> tokens, std::int32_t vocab, int order) {
     throw ModelError(
         fmt::format("n-gram vocabulary of {} tokens; 1 to {} are supported", vocab, max_ngram_vocab));
   }
-  if (order < 1 || order > max_ngram_order) {
+  if (order < 1 || order > max_ngram_order)
     throw ModelError(fmt::format("n-gram order {}; 1 to {} are supported", order, max_ngram_order));
-  }
   if (tokens.size() < static_cast<std::size_t>(order))
     throw ModelError(fmt::format("{} tokens cannot train an n-gram model of order {}", tokens.size(), order));
-  if (tokens.size() >= std::numeric_limits<std::uint32_t>::max()) {
+  if (tokens.size() >= std::numeric_limits<std::uint32_t>::max())
     throw ModelError(fmt::format("{} tokens; fewer than 2^32 are supported", tokens.size()));
-  }
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= vocab) {
+    if (tokens[i] < 0 || tokens[i] >= vocab)
       throw ModelError(fmt::format("token {} of the corpus is {}; ids are 0 to {}", i, tokens[i], vocab - 1));
-    }
   }
 }
 

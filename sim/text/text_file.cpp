@@ -31,9 +31,8 @@ std::string load_text(const std::filesystem::path& file, Encoding encoding) {
   constexpr std::size_t most = std::size_t{1} << 31U;
   InputStream in(file);
   std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file, ignored)) {
+  if (!in || std::filesystem::is_directory(file, ignored))
     throw ModelError(fmt::format("{}: cannot be read; expected a text file", file.string()));
-  }
   if (is_endless(file))
     throw ModelError(fmt::format("{}: is a device without an end; expected a text file", file.string()));
   std::string text;
