@@ -89,9 +89,8 @@ template <class Structure>
 Structure known_part(const Structure* given) {
   using Known = Published<Structure>;
   const std::string sizeof_name = std::string("sizeof(") + Known::name + ") is needed, ";
-  if (given == nullptr) {
+  if (given == nullptr)
     throw std::invalid_argument(std::string(Known::argument) + " is null: a " + Known::name + " is needed");
-  }
   const std::size_t size = given->struct_size;
   if (size < Known::size) {
     throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +
@@ -129,9 +128,8 @@ View<const T> view_or(const speclab_view& view, const T* array) {
 }
 
 void refuse_reserved(std::int32_t reserved) {
-  if (reserved != 0) {
+  if (reserved != 0)
     throw std::invalid_argument("reserved is " + std::to_string(reserved) + ": it must be 0");
-  }
 }
 
 VerifyBatch batch_of(const speclab_verify_batch& from) {

@@ -128,9 +128,8 @@ class CudaExecutor {
   void run(const Launch& launch, const typename Kernel::Args& args) const {
     if (launch.blocks == 0) return;
     const auto [device, can] = current();
-    if (launch.cluster > 1 && launch.cluster_needed && !can.clusters) {
+    if (launch.cluster > 1 && launch.cluster_needed && !can.clusters)
       throw std::runtime_error(std::string(launch.kernel) + ": this device launches no clusters of blocks");
-    }
     if (launch.dynamic_shared > 0) allow_shared_memory<Kernel>(device, can);
     SPECLAB_CUDA(cudaLaunchKernelEx(LaunchConfig(launch, can, stream_).get(), run_kernel<Kernel>, args));
   }

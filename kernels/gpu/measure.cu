@@ -325,9 +325,8 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
   }
   found.clock_mhz =
       static_cast<double>(clock_cycles) / timed([&] { enqueue_spin(clock_cycles, stream); }) / 1e6;
-  for (std::size_t at = 0; at < several.size() && !stop(); ++at) {
+  for (std::size_t at = 0; at < several.size() && !stop(); ++at)
     found.times[at].marginal_seconds = seconds_of_a_call(several[at], timed, cycles, stream);
-  }
   // The measured graphs themselves are compared with the launches, after all their replays.
   for (std::size_t at = 0; at < launched.size(); ++at) {
     forget_results(tree, stream);

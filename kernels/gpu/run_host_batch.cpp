@@ -17,9 +17,8 @@ std::size_t span_of(const View<T>& view, std::int32_t requests, std::int32_t pos
   if (positions == 0) return 0;
   std::int64_t end = 0;
   for (std::int32_t request = 0; request < requests; ++request) {
-    for (const std::int32_t position : {0, positions - 1}) {
+    for (const std::int32_t position : {0, positions - 1})
       end = std::max<std::int64_t>(end, view.at(request, position, positions) - view.data + width);
-    }
   }
   return static_cast<std::size_t>(end);
 }
@@ -50,9 +49,8 @@ class DeviceBatch {
 
   /// Copies to the host what a kernel may have written.
   void fetch() const {
-    for (const Written& array : written_) {
+    for (const Written& array : written_)
       SPECLAB_CUDA(cudaMemcpy(array.host, array.device, array.bytes, cudaMemcpyDeviceToHost));
-    }
   }
 
   VerifyBatch batch;

@@ -99,9 +99,8 @@ int bench_kernels_main(const Values& values) {
     show(report, values);
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
-  if (const std::string why = why_no_device(); !why.empty()) {
+  if (const std::string why = why_no_device(); !why.empty())
     throw UsageError("no GPU to measure on: {}; --dry-run checks launches and counts bytes without one", why);
-  }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
   const KernelReport report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command});
   show(report, values);

@@ -33,9 +33,8 @@ KernelCheckOptions check_options(const Values& values) {
 int check_kernels_main(const Values& values) {
   KernelCheckOptions options = check_options(values);
   options.command = values.command;
-  if (options.place == CheckPlace::gpu && !why_no_device().empty()) {
+  if (options.place == CheckPlace::gpu && !why_no_device().empty())
     throw UsageError("no GPU to test: {}; --emulate runs the same tests in the emulator", why_no_device());
-  }
   if (options.place == CheckPlace::gpu)
     options.implementations = runnable_on(current_device().value().capability, options.implementations);
   const ThreadLimit limit(thread_option(values));

@@ -164,9 +164,8 @@ T shuffle(T value, int lane) {
 inline std::uint32_t ballot(bool condition) {
   const auto conditions = emulated::exchange(condition);
   std::uint32_t bits = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane)
     bits |= static_cast<std::uint32_t>(conditions[lane]) << static_cast<unsigned>(lane);
-  }
   return bits;
 }
 // Each thread combines the values of all lanes itself, in the order of a GPU's shuffles: this takes one

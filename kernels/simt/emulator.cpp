@@ -332,9 +332,7 @@ void emulate(const Launch& launch, Order order, Loads& loads, const std::functio
     turns.insert(turns.end(), lanes.begin(), lanes.end());
   }
   const auto clusters = ordered(0, static_cast<std::size_t>(launch.blocks / launch.cluster));
-  for (const std::size_t at : clusters) {
-    cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
-  }
+  for (const std::size_t at : clusters) cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
   if (emulated::observer != nullptr) emulated::observer->launch_ends();
 }
 

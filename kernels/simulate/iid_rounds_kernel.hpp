@@ -82,9 +82,8 @@ struct IidRounds {
       const std::uint64_t round = trial * args.length + 2 * std::uint64_t{number};
       const bool has_second = 2 * std::uint64_t{number} + 1 < args.length;
       if (share.begin <= round) ++column[iid_accepted(words.first, thresholds, gamma) * threads];
-      if (has_second && round + 1 < share.end) {
+      if (has_second && round + 1 < share.end)
         ++column[iid_accepted(words.second, thresholds, gamma) * threads];
-      }
       trial += trials_a_stride;
       number += blocks_a_stride;
       if (number >= blocks_a_trial) {

@@ -119,9 +119,8 @@ void run_acceptance_draws(Executor&& executor, const VerifyBatch& batch, const R
 inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatch& batch) {
   if (batch.rule.method != KernelRule::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";
-  if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr) {
+  if (batch.target_options.log_sum_exp != nullptr || batch.draft_options.log_sum_exp != nullptr)
     return "takes no log-sum-exps: it normalises rows itself, or not at all";
-  }
   if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";
   if (batch.has_filters())
     return "takes cut-off logits, but does not compute them from top-k, top-p or min-p";

@@ -117,9 +117,8 @@ struct AnyRow {
   }
   /// Returns an id's value in memory, or minus infinity if the mask forbids the id.
   SPECLAB_DEVICE float stored(Token id) const {
-    if (mask != nullptr && (simt::load_cached(mask + id / 32) >> static_cast<unsigned>(id % 32) & 1U) == 0) {
+    if (mask != nullptr && (simt::load_cached(mask + id / 32) >> static_cast<unsigned>(id % 32) & 1U) == 0)
       return -INFINITY;
-    }
     return in_memory(id);
   }
 };

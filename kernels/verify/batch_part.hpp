@@ -43,9 +43,8 @@ inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::in
   shift_rows(part.draft);
   for (const bool of_target : {true, false}) {
     RowOptions& options = of_target ? part.target_options : part.draft_options;
-    for (View<const float>* view : {&options.temperature, &options.cutoff, &options.log_sum_exp}) {
+    for (View<const float>* view : {&options.temperature, &options.cutoff, &options.log_sum_exp})
       *view = view->from(first, batch.positions_of(of_target));
-    }
   }
   part.mask = batch.mask.from(first, batch.gamma + 1);
   part.top_k = batch.top_k.from(first, batch.gamma + 1);

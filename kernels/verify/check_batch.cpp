@@ -16,12 +16,10 @@ std::string decimal(double value) {
 }
 
 Error rule_error(Implementation implementation, const VerifyRule& rule) {
-  if (Error error = range_error("rule.method", static_cast<std::int64_t>(rule.method), 0, 2)) {
+  if (Error error = range_error("rule.method", static_cast<std::int64_t>(rule.method), 0, 2))
     return *error + " (token, lenient, block)";
-  }
-  if (Error error = range_error("rule.residual", static_cast<std::int64_t>(rule.residual), 0, 2)) {
+  if (Error error = range_error("rule.residual", static_cast<std::int64_t>(rule.residual), 0, 2))
     return *error + " (target_minus_draft, literal, target)";
-  }
   if (rule.method == KernelRule::lenient && !(rule.lenience > 0 && rule.lenience <= 1)) {
     return "rule.lenience is " + decimal(rule.lenience) +
            ": above 0 and at most 1 is allowed, and 1 is no lenience";
@@ -52,9 +50,8 @@ Error shape_error(Implementation implementation, const VerifyBatch& batch) {
     return "implementation is " + std::to_string(static_cast<int>(implementation)) + ": there are " + names;
   }
   if (Error error = field_error(batch)) return error;
-  if (const auto reason = unsupported_reason(implementation, batch)) {
+  if (const auto reason = unsupported_reason(implementation, batch))
     return std::string(known[static_cast<std::size_t>(implementation)].name) + ": " + *reason;
-  }
   for (const simt::Launch& launch : layout_of(implementation, batch).launches) {
     if (Error error = launch_error(batch, launch)) return error;
   }
@@ -67,9 +64,8 @@ Error batch_error(Implementation implementation, const VerifyBatch& batch, const
   if (batch.requests == 0) return std::nullopt;
   if (Error error = array_error(batch, batch.gamma)) return error;
   const std::size_t needed = layout_of(implementation, batch).workspace_bytes;
-  if (needed > 0 && workspace == nullptr) {
+  if (needed > 0 && workspace == nullptr)
     return "workspace is null: " + std::to_string(needed) + " bytes are needed";
-  }
   if (workspace_bytes < needed) {
     return "workspace_bytes is " + std::to_string(workspace_bytes) + ": this batch needs " +
            std::to_string(needed);

@@ -24,24 +24,20 @@ Error kind_error(const VerifyBatch& batch, bool of_target) {
   if (!of_target && !batch.has_draft_rows()) return std::nullopt;
   const LogitRows& rows = batch.rows(of_target);
   const RowOptions& options = batch.options(of_target);
-  if (Error error = range_error((name + ".kind").c_str(), static_cast<std::int64_t>(rows.kind), 0, 1)) {
+  if (Error error = range_error((name + ".kind").c_str(), static_cast<std::int64_t>(rows.kind), 0, 1))
     return *error + " (logits, probabilities)";
-  }
   if (rows.kind == RowKind::probabilities) {
     if (options.temperature != nullptr || options.cutoff != nullptr || options.log_sum_exp != nullptr) {
       return name + ".kind is probabilities, and " + name +
              "_options are given: they are of logits, so leave them null";
     }
-    if (of_target && batch.has_filters()) {
+    if (of_target && batch.has_filters())
       return "target.kind is probabilities, and top_k, top_p or min_p are given: the rows must already be 0 where they cut off";
-    }
-    if (of_target && batch.mask != nullptr) {
+    if (of_target && batch.mask != nullptr)
       return "target.kind is probabilities, and mask is given: the rows must already be 0 where it forbids ids";
-    }
   }
-  if (of_target && batch.has_filters() && options.log_sum_exp != nullptr) {
+  if (of_target && batch.has_filters() && options.log_sum_exp != nullptr)
     return "target_options.log_sum_exp and top_k, top_p or min_p are given: the sum over the ids they keep is not known beforehand, so leave log_sum_exp null";
-  }
   if (batch.ties == Ties::lowest && options.temperature != nullptr && options.log_sum_exp != nullptr) {
     return "ties is lowest, and " + name +
            "_options have temperature and log_sum_exp: rows at temperature 0 " +
@@ -105,9 +101,8 @@ Error null_error(const VerifyBatch& batch) {
   if (batch.next == nullptr) return missing("next", "room for [requests] ids is needed");
   const int sources = (batch.addresses != nullptr ? 1 : 0) + (batch.uniforms != nullptr ? 1 : 0) +
                       (batch.seeds != nullptr ? 1 : 0);
-  if (sources == 0) {
+  if (sources == 0)
     return "addresses, uniforms and seeds are null: one of them is needed, as the source of randomness";
-  }
   if (sources > 1) {
     return batch.seeds == nullptr ? "addresses and uniforms are both given: leave one of them null"
                                   : "seeds are given besides addresses or uniforms: leave one of them null";
@@ -116,12 +111,10 @@ Error null_error(const VerifyBatch& batch) {
     return missing(batch.seeds == nullptr ? "seeds" : "positions",
                    "both are needed, for with one alone steps would share their random numbers");
   }
-  if (batch.mask != nullptr && batch.mask.request_stride == decltype(batch.mask)::dense) {
+  if (batch.mask != nullptr && batch.mask.request_stride == decltype(batch.mask)::dense)
     return "mask has no strides: give them in words; a row has " + std::to_string((batch.vocab + 31) / 32);
-  }
-  if (batch.lengths != nullptr && batch.cumulative != nullptr) {
+  if (batch.lengths != nullptr && batch.cumulative != nullptr)
     return "lengths and cumulative are both given: leave one of them null";
-  }
   const RowOptions& draft = batch.draft_options;
   if (batch.gamma > 0 && batch.certain_drafts() &&
       (draft.temperature != nullptr || draft.cutoff != nullptr || draft.log_sum_exp != nullptr)) {
@@ -160,9 +153,8 @@ Error range_error(const char* field, std::int64_t value, std::int64_t least, std
 
 Error field_error(const VerifyBatch& batch) {
   if (Error error = range_error("requests", batch.requests, 0, INT32_MAX)) return error;
-  if (Error error = range_error("gamma", batch.gamma, 0, max_drafted_by(batch.rule.method))) {
+  if (Error error = range_error("gamma", batch.gamma, 0, max_drafted_by(batch.rule.method)))
     return batch.rule.method == KernelRule::block ? *error + " by block verification" : error;
-  }
   if (Error error = range_error("vocab", batch.vocab, 1, max_vocab)) return error;
   const char* const formats = " (f32, bf16, f16)";
   const auto target_dtype = static_cast<std::int64_t>(batch.target.dtype);
@@ -170,13 +162,11 @@ Error field_error(const VerifyBatch& batch) {
   if (batch.has_draft_rows()) {
     const auto draft_dtype = static_cast<std::int64_t>(batch.draft.dtype);
     if (Error error = range_error("draft.dtype", draft_dtype, 0, 2)) return *error + formats;
-    if (Error error = range_error("draft_vocab", batch.draft_vocab, 0, batch.vocab)) {
+    if (Error error = range_error("draft_vocab", batch.draft_vocab, 0, batch.vocab))
       return *error + " (0: vocab)";
-    }
   }
-  if (Error error = range_error("ties", static_cast<std::int64_t>(batch.ties), 0, 1)) {
+  if (Error error = range_error("ties", static_cast<std::int64_t>(batch.ties), 0, 1))
     return *error + " (shared, lowest)";
-  }
   if (Error error = range_error("cumulative_extra", batch.cumulative_extra, 0, 1)) return error;
   for (const bool of_target : {true, false}) {
     if (Error error = kind_error(batch, of_target)) return error;
@@ -263,9 +253,8 @@ Error memory_error(const std::vector<Memory>& all) {
 Error array_error(const VerifyBatch& batch, std::int32_t draft_positions) {
   if (Error error = null_error(batch)) return error;
   const std::int32_t target_positions = batch.target_rows(batch.gamma);
-  if (Error error = stride_error("target", batch.target, batch.requests, target_positions, batch.vocab)) {
+  if (Error error = stride_error("target", batch.target, batch.requests, target_positions, batch.vocab))
     return error;
-  }
   if (!batch.has_draft_rows()) return std::nullopt;
   return stride_error("draft", batch.draft, batch.requests, draft_positions, batch.vocab_of(false));
 }

@@ -79,9 +79,8 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
         accepted = i;
         break;
       }
-      if (rank == 0 && thread == 0) {
+      if (rank == 0 && thread == 0)
         leave_logs(batch, request, i, shared.decided.log_target, shared.decided.target);
-      }
     }
     // The decision is in shared memory because registers are scarce.
     fused::Decision& decision = shared.decision;
@@ -121,9 +120,8 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     };
     weigh();
     if (fused::wants_top(batch, request, decision)) {
-      if (rank == 0 && thread < simt::warp_size) {
+      if (rank == 0 && thread < simt::warp_size)
         fused::finish_top(batch, request, args.tiles, decision, weight_sum);
-      }
       return;
     }
     TileChoice choice = choose();

@@ -57,9 +57,8 @@ struct ClusterKernels {
                                            "ours, exact; reads no row after a rejection", true, 90};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
-    if (batch.rule.method == KernelRule::block) {
+    if (batch.rule.method == KernelRule::block)
       return "block verification reads every position before it decides about the first";
-    }
     if (batch.has_filters())
       return "takes cut-off logits, but does not compute them from top-k, top-p or min-p";
     if (batch.mixed_rows()) return "takes logits of one format for one vocabulary, without a mask";

@@ -78,9 +78,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
           given == nullptr ? 1 : static_cast<double>(*batch.entry(given, true, at.request, at.position));
       cutoff = fmaxf(cutoff, min_kept(row, batch.target.dtype, filters, temperature));
     }
-    if (at.tile == 0 && simt::thread_index() == 0) {
+    if (at.tile == 0 && simt::thread_index() == 0)
       args.cutoffs[at.request * (batch.gamma + 1) + at.position] = cutoff;
-    }
     // Other blocks may still read this block's shared memory.
     simt::cluster_sync();
   }
@@ -122,9 +121,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
 
     template <class Visit>
     SPECLAB_DEVICE void each(const Visit& visit) const {
-      for (std::uint32_t i = static_cast<std::uint32_t>(simt::thread_index()); i < count; i += tile_threads) {
+      for (std::uint32_t i = static_cast<std::uint32_t>(simt::thread_index()); i < count; i += tile_threads)
         visit(near[i]);
-      }
     }
   };
 
@@ -191,9 +189,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     const auto smaller = [](float a, float b) { return fminf(a, b); };
     const Peaks of_warp{simt::warp_reduce(mine.largest, larger), simt::warp_reduce(of_group, smaller),
                         simt::ballot(mine.invalid) != 0};
-    if (simt::thread_index() % simt::warp_size == 0) {
+    if (simt::thread_index() % simt::warp_size == 0)
       shared.peaks[simt::thread_index() / simt::warp_size] = of_warp;
-    }
     simt::sync();
     if (simt::thread_index() == 0) {
       Peaks of_block;
@@ -218,9 +215,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       if constexpr (sum_weights) {
         float sums[4] = {0, 0, 0, 0};
         SPECLAB_UNROLL
-        for (int i = 0; i < held; ++i) {
+        for (int i = 0; i < held; ++i)
           sums[i % 4] += power_of_two((tile.logit(i) - peaks.largest) * row.row.scale.scale);
-        }
         // A thread holds the same ids of a tile in any cluster, and sums of whole numbers do not depend on
         // order. At an infinite temperature 0 times infinity would be NaN: then the sum is 0, which means
         // unknown.

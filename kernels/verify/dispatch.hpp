@@ -63,9 +63,8 @@ template <class Work>
 decltype(auto) with_implementation_for(const VerifyBatch& batch, Implementation implementation,
                                        const Work& work) {
   return with_implementation(implementation, [&](auto kernels) {
-    if (const auto unsupported_reason = kernels.unsupported_reason(batch)) {
+    if (const auto unsupported_reason = kernels.unsupported_reason(batch))
       throw std::invalid_argument(std::string(kernels.info.name) + ": " + *unsupported_reason);
-    }
     return work(kernels);
   });
 }

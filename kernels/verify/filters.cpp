@@ -16,9 +16,8 @@ KeptLogits kept_logits(const std::vector<double>& logits, double temperature, co
   const double largest = falling.front();
   const auto weight = [&](double logit) { return std::exp((logit - largest) / temperature); };
   KeptLogits kept{-infinity};
-  if (filters.top_k > 0 && static_cast<std::size_t>(filters.top_k) < falling.size()) {
+  if (filters.top_k > 0 && static_cast<std::size_t>(filters.top_k) < falling.size())
     kept.least = falling[static_cast<std::size_t>(filters.top_k) - 1];
-  }
   if (filters.top_p < 1) {
     double total = 0;
     for (const double logit : falling) total += logit < kept.least ? 0 : weight(logit);

@@ -51,9 +51,8 @@ SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t 
   const bool sums = position < length && (of_target || !batch.certain_drafts());
   const Token token = sums ? token_at(position) : no_token;
   TokenLogit of_token{};
-  if (sums && has_logit(batch, of_target, token)) {
+  if (sums && has_logit(batch, of_target, token))
     of_token = token_logit<T>(batch, of_target, request, position, token);
-  }
   const std::int32_t position_of_lane = first + lane;
   const bool decides = warp == 0 && lane < positions_at_once && position_of_lane < length;
   const Token token_of_lane = decides ? token_at(position_of_lane) : no_token;
@@ -145,9 +144,8 @@ SPECLAB_DEVICE void decide(const Args& args, std::int64_t request, std::int32_t 
       const std::int32_t count = length - first < positions_at_once ? length - first : positions_at_once;
       const std::uint32_t rejected = simt::ballot(thread < count && !decided.accepted);
       const std::int32_t accepted = rejected != 0 ? simt::lowest_bit(rejected) : count;
-      if (leaves && thread < accepted) {
+      if (leaves && thread < accepted)
         leave_logs(args.batch, request, first + thread, decided.log_target, decided.target);
-      }
       if (rejected != 0 && thread == accepted) {
         scratch.decision = rejection_at(args.batch, request, first + accepted, decided);
       } else if (rejected == 0 && thread == 0) {
@@ -240,9 +238,8 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const
     // The choice of the tile has summed a bonus token's row.
     LogSum sum = decision.distribution.target;
     sum.top = no_token;
-    if (sum.invalid()) {
+    if (sum.invalid())
       sum = batch.sum_known(true) ? known_sum(batch, true, request, decision.accepted) : choice.row();
-    }
     write_drawn(batch, request, rows.target, decision, next, sum);
   });
 }
@@ -282,9 +279,8 @@ template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                 Decision& decision, const LeftWeights<T>& left, TileWeightSum* kept,
                                 WeightScratch<typename RowOf<T>::Logit> (&scratch)[2]) {
-  for (std::int32_t t = simt::thread_index(); t < tiles; t += tile_threads) {
+  for (std::int32_t t = simt::thread_index(); t < tiles; t += tile_threads)
     kept[t] = {simt::load_fresh(&left.sums[t].sum), simt::load_fresh(&left.sums[t].reference)};
-  }
   simt::sync();
   const auto weight_sum = [kept](std::int32_t t) { return kept[t]; };
   if (wants_top(batch, request, decision)) {
@@ -347,9 +343,8 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
       weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
                   args.tiles, shared.scratch, left);
     }
-    if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
+    if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last))
       return;
-    }
     finish_from<T>(batch, request, args.tiles, shared.decide.decision, left, shared.weight_sums,
                    shared.scratch);
   }

@@ -75,9 +75,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
         continue;
       }
       double sum = 0;
-      for (std::int32_t t = 0; t < args.tiles; ++t) {
-        sum += simt::load_fresh(&left_at(i).sums[t].sum);
-      }
+      for (std::int32_t t = 0; t < args.tiles; ++t) sum += simt::load_fresh(&left_at(i).sums[t].sum);
       const bool invalid = shared.verdicts[i].target.invalid() || shared.verdicts[i].draft.invalid();
       const double unit = distribution_at(args, request, i, length, shared).residual_unit();
       shared.left_over[i] = invalid ? invalid_log : sum * unit;
@@ -86,9 +84,8 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     if (thread == 0) {
       std::int32_t accepted = length;
       while (accepted > 0 && !prefix_accepts(batch, request, accepted, length, shared)) --accepted;
-      for (std::int32_t i = 0; i < accepted; ++i) {
+      for (std::int32_t i = 0; i < accepted; ++i)
         leave_logs(batch, request, i, shared.verdicts[i].log_target, shared.verdicts[i].target);
-      }
       Decision decision{accepted, 0, false, distribution_of_bonus(batch, request, length)};
       if (accepted < length) {
         decision = rejection_at(batch, request, accepted, shared.verdicts[accepted]);
@@ -123,9 +120,8 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     const PositionDecision& decided = shared.verdicts[i];
     const Token top = decided.target.top;
     double log_draft = batch.certain_drafts() && batch.drafted_token(request, i) != top ? log_of_zero : 0;
-    if (!batch.certain_drafts()) {
+    if (!batch.certain_drafts())
       log_draft = log_probability_of<T>(batch, false, request, i, top, decided.draft);
-    }
     const double left_over = exp2(shared.log_prefix[i]) - exp2(log_draft);
     return left_over < 0 ? 0 : left_over;
   }

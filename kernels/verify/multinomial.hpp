@@ -32,9 +32,8 @@ struct ResidualRows {
   SPECLAB_DEVICE double total(std::int64_t request, std::int32_t position) const {
     const double* const of_row = partials + (request * rows.positions + place(position)) * parts;
     double sum = 0;
-    for (std::int32_t i = simt::thread_index() % simt::warp_size; i < parts; i += simt::warp_size) {
+    for (std::int32_t i = simt::thread_index() % simt::warp_size; i < parts; i += simt::warp_size)
       sum += of_row[i];
-    }
     return simt::warp_sum(sum);
   }
 };
@@ -81,9 +80,8 @@ struct Normalise {
     const double total = bonus ? 0 : args.residual.total(at.request, position);
     if (total == 0) {
       leave<typename Target::Layout>(draw, at, args.target(draw.batch, at.request, position, at.tile));
-      if (!bonus && at.tile == 0 && simt::thread_index() == 0) {
+      if (!bonus && at.tile == 0 && simt::thread_index() == 0)
         draw.choices[at.request].flags |= flag_zero_residual;
-      }
       return;
     }
     HeldWeights mine = load_weights(args.residual.rows.at(at.request, args.residual.place(position)),
@@ -174,9 +172,8 @@ struct Search : simt::KernelOf<DrawArgs, small_block, 1> {
     const float* const cumulative = args.cumulative.at(request, 0);
     const auto total = static_cast<double>(cumulative[batch.vocab - 1]);
     if (!(total > 0) || !(total - total == 0)) {
-      if (lane == 0) {
+      if (lane == 0)
         write_result(batch, request, choice.position, invalid_token, choice.flags | flag_invalid_row);
-      }
       return;
     }
     const bool bonus = choice.position == batch.length(request);

@@ -139,9 +139,8 @@ SPECLAB_HD inline double acceptance_uniform(const VerifyBatch& batch, std::int64
 SPECLAB_DEVICE inline void leave_logs(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
                                       double log_target, const LogSum& sum) {
   const std::int64_t at = request * (batch.gamma + 1) + position;
-  if (batch.log_probabilities != nullptr) {
+  if (batch.log_probabilities != nullptr)
     batch.log_probabilities[at] = static_cast<float>(log_target / log2_e);
-  }
   if (batch.log_sum_exps == nullptr) return;
   // A row that was not read has no scale, either.
   const double natural =

@@ -20,9 +20,8 @@ std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::in
   std::vector<double> numbers;
   with_logit_type(rows.dtype, [&](auto logit) {
     const auto* const row = row_of<decltype(logit)>(rows, request, position);
-    for (Token id = 0; id < batch.vocab_of(of_target); ++id) {
+    for (Token id = 0; id < batch.vocab_of(of_target); ++id)
       numbers.push_back(static_cast<double>(to_float(row[id])));
-    }
   });
   return numbers;
 }
@@ -32,9 +31,8 @@ std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<do
   std::vector<double> placed(static_cast<std::size_t>(batch.vocab));
   for (Token id = 0; id < batch.vocab; ++id) {
     const Token at = batch.draft_place == nullptr ? id : batch.draft_place[id];
-    if (at >= 0 && at < batch.vocab_of(false)) {
+    if (at >= 0 && at < batch.vocab_of(false))
       placed[static_cast<std::size_t>(id)] = row[static_cast<std::size_t>(at)];
-    }
   }
   return placed;
 }
@@ -84,9 +82,8 @@ double filter_margin(const VerifyBatch& batch, std::int64_t request, std::int32_
   if (!batch.has_filters() || length < 0 || length > batch.gamma) return 1;
   const std::int32_t last = batch.rule.method == KernelRule::block ? length : accepted;
   double margin = 1;
-  for (std::int32_t i = 0; i <= last && (i < length || batch.bonus == nullptr); ++i) {
+  for (std::int32_t i = 0; i <= last && (i < length || batch.bonus == nullptr); ++i)
     margin = std::min(margin, allowed_logits(batch, true, request, i).margin);
-  }
   return margin;
 }
 
@@ -98,9 +95,8 @@ std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std:
   const auto of_target_ids = [&](std::vector<double> row) {
     return of_target ? row : by_target_ids(batch, row);
   };
-  if (batch.rows(of_target).kind == RowKind::probabilities) {
+  if (batch.rows(of_target).kind == RowKind::probabilities)
     return of_target_ids(numbers_of(batch, of_target, request, position));
-  }
   const AllowedLogits allowed = allowed_logits(batch, of_target, request, position);
   if (allowed.invalid) return std::vector<double>(static_cast<std::size_t>(batch.vocab), nan);
   std::vector<double> row = allowed.logits;
@@ -154,9 +150,8 @@ std::vector<ReferenceDecision> verdicts_of(const VerifyBatch& batch, const RowAt
     std::vector<ProbabilityRow> draft_rows(static_cast<std::size_t>(length));
     // Rows get one more id, of probability 0, which stands for drafted ids outside the vocabulary.
     std::vector<Token> drafted(static_cast<std::size_t>(length));
-    for (std::size_t i = 0; i < drafted.size(); ++i) {
+    for (std::size_t i = 0; i < drafted.size(); ++i)
       drafted[i] = batch.drafted_token(request, static_cast<std::int32_t>(i));
-    }
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
       const auto position = static_cast<std::int32_t>(i);
       if (position == length && batch.bonus != nullptr) {

@@ -69,17 +69,15 @@ struct PartialSumScratch {
 
 /// Writes a warp's part for `merged_part`.
 SPECLAB_DEVICE inline void leave_part(const PartialSum& of_warp, PartialSumScratch& scratch) {
-  if (simt::thread_index() % simt::warp_size == 0) {
+  if (simt::thread_index() % simt::warp_size == 0)
     scratch.of_warp[simt::thread_index() / simt::warp_size] = of_warp;
-  }
 }
 /// Merges the parts of a block's warps. One warp calls it, after the block has waited for all of them.
 template <class Combine>
 SPECLAB_DEVICE PartialSum merged_part(const PartialSumScratch& scratch, const Combine& combine) {
   PartialSum all = scratch.of_warp[simt::thread_index() % tile_warps];
-  for (int mask = tile_warps / 2; mask > 0; mask /= 2) {
+  for (int mask = tile_warps / 2; mask > 0; mask /= 2)
     all = combine(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
-  }
   return all;
 }
 /// Returns the reference of weights whose largest logit is `largest`: a whole number, so that powers of the
@@ -109,9 +107,8 @@ struct SumOfThread {
 
   SPECLAB_DEVICE void take(const simt::Vector16& mine, float scale, float reference) {
     SPECLAB_UNROLL
-    for (int k = 0; k < TileShape<T>::width; ++k) {
+    for (int k = 0; k < TileShape<T>::width; ++k)
       sums[k % 4] += relative_weight(logit_in<T>(mine, k), scale, reference);
-    }
   }
   SPECLAB_DEVICE PartialSum of_warp(float reference) const {
     const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
@@ -160,9 +157,8 @@ struct TopOfThread {
   /// Returns the top of the warp.
   SPECLAB_DEVICE PartialSum of_warp() {
     if (invalid) top.sum = NAN;
-    for (int mask = simt::warp_size / 2; mask > 0; mask /= 2) {
+    for (int mask = simt::warp_size / 2; mask > 0; mask /= 2)
       top = higher(top, {simt::shuffle_xor(top.reference, mask), simt::shuffle_xor(top.sum, mask)});
-    }
     return top;
   }
 };
@@ -213,9 +209,8 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   const PartialSum own = lane < tiles ? tile_at(lane) : PartialSum{-INFINITY, 0};
   float reference = own.reference;
   SPECLAB_ROLLED
-  for (std::int32_t t = lane + simt::warp_size; t < tiles; t += simt::warp_size) {
+  for (std::int32_t t = lane + simt::warp_size; t < tiles; t += simt::warp_size)
     reference = fmaxf(reference, tile_at(t).reference);
-  }
   reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
   double sum = 0;
   SPECLAB_ROLLED

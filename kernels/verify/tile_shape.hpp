@@ -220,9 +220,8 @@ SPECLAB_DEVICE void rest_of_step(const T* row, std::int32_t vocab, std::int32_t 
   const std::int32_t first = Shape::first(tile, step, simt::thread_index());
   if (first >= vocab) return;
   SPECLAB_ROLLED
-  for (int k = 0; k < Shape::width; ++k) {
+  for (int k = 0; k < Shape::width; ++k)
     append(mine, first + k < vocab ? load_cached(row + first + k) : from_float<T>(-INFINITY));
-  }
 }
 
 /// Returns whether a tile needs no `rest_of_step`.

@@ -137,9 +137,8 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
           after_refusal = !chosen && node.target.top == no_token;
         }
       }
-      if (!after_refusal && !sums_draft && !arrived && node.target.top != no_token) {
+      if (!after_refusal && !sums_draft && !arrived && node.target.top != no_token)
         return block.write(accepted, node.target.top, node.flags);
-      }
       without_refused = sums_draft || (!after_refusal && !arrived && chosen && !node.zero_residual);
       if (thread == 0) {
         const double taken = arrived || chosen || sums_draft ? 0

@@ -46,9 +46,8 @@ SPECLAB_DEVICE ChildLogits child_logits(const TreeBatch& tree, std::int64_t requ
   const VerifyBatch& batch = tree.batch;
   ChildLogits logits{};
   if (has_logit(batch, true, token)) logits.target = token_logit<T>(batch, true, request, position, token);
-  if (has_logit(batch, false, token)) {
+  if (has_logit(batch, false, token))
     logits.draft = token_logit<T>(batch, false, request, tree.draft_position(request, position), token);
-  }
   return logits;
 }
 
@@ -227,9 +226,8 @@ class Block {
   /// Returns the sum of the last pass, in its units. One warp calls it.
   SPECLAB_DEVICE double total_weight() const {
     double own = 0;
-    for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size) {
+    for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size)
       own += weight_sum(t).sum;
-    }
     return simt::warp_sum(own);
   }
 

@@ -57,17 +57,15 @@ struct TreeKernels {
     if (batch.has_filters())
       return "trees take cut-off logits, but do not compute them: leave top_k, top_p and min_p null";
     if (batch.bonus != nullptr) return "the last token of a path is drawn here: leave bonus null";
-    if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr) {
+    if (batch.log_probabilities != nullptr || batch.log_sum_exps != nullptr)
       return "trees write no logarithms: leave log_probabilities and log_sum_exps null";
-    }
     if (tree.method == TreeMethod::traversal && batch.gamma > 0) {
       if (batch.certain_drafts()) {
         return "traversal verification takes drawn children, and draft.data is null, which is for chosen "
                "ones";
       }
-      if (tree.siblings != Siblings::without_replacement) {
+      if (tree.siblings != Siblings::without_replacement)
         return "traversal verification takes children drawn without replacement, not independent ones";
-      }
     }
     return std::nullopt;
   }

@@ -148,9 +148,8 @@ TreeDecision walk_request(const TreeBatch& tree, TreeRequest& view, Random& rand
     return walk.template operator()<ChosenSiblings<double>>(
         [&](std::int32_t node) { return ChosenSiblings<double>{copy_of(view.target(node))}; });
   }
-  if (tree.siblings == Siblings::independent) {
+  if (tree.siblings == Siblings::independent)
     return walk.template operator()<IndependentSiblings<double>>(drawn);
-  }
   return walk.template operator()<DrawnSiblings<double>>(
       [&](std::int32_t node) { return DrawnSiblings<double>{drawn(node)}; });
 }

@@ -23,9 +23,8 @@ inline std::size_t verify_workspace_bytes(const VerifyBatch& batch,
 /// std::runtime_error with call, file and line when CUDA refuses a launch.
 inline void verify(const VerifyBatch& batch, void* workspace, std::size_t workspace_bytes,
                    CUstream_st* stream, Implementation implementation = Implementation::fused) {
-  if (const auto error = batch_error(implementation, batch, workspace, workspace_bytes)) {
+  if (const auto error = batch_error(implementation, batch, workspace, workspace_bytes))
     throw std::invalid_argument(*error);
-  }
   if (batch.requests > 0) run_on_gpu(implementation, batch, workspace, stream);
 }
 

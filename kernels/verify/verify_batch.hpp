@@ -245,9 +245,8 @@ SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t reque
   }
   if (batch.tokens == nullptr) return;
   SPECLAB_ROLLED
-  for (std::int32_t i = 0; i <= batch.gamma; ++i) {
+  for (std::int32_t i = 0; i <= batch.gamma; ++i)
     batch.tokens[first + i] = i < accepted ? batch.drafted_token(request, i) : i < count ? next : no_token;
-  }
 }
 
 /// Returns whether a request's length is out of range; if so, the thread that `writes` writes that result.

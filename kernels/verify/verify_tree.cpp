@@ -9,15 +9,12 @@ namespace {
 
 /// Checks the sizes, formats, options and arrays that trees add to those of chains.
 Error tree_field_error(const TreeBatch& tree) {
-  if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1)) {
+  if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1))
     return *error + " (without_replacement, independent)";
-  }
-  if (Error error = range_error("tree_method", static_cast<std::int64_t>(tree.method), 0, 1)) {
+  if (Error error = range_error("tree_method", static_cast<std::int64_t>(tree.method), 0, 1))
     return *error + " (recursive_rejection, traversal)";
-  }
-  if (Error error = range_error("draft_rows", tree.draft_rows, 0, tree.batch.gamma)) {
+  if (Error error = range_error("draft_rows", tree.draft_rows, 0, tree.batch.gamma))
     return *error + " (0: as many as nodes)";
-  }
   return std::nullopt;
 }
 
@@ -42,9 +39,8 @@ Error tree_error(const TreeBatch& tree) {
   if (batch.requests == 0) return std::nullopt;
   const std::int32_t draft_rows = tree.draft_row_count();
   if (Error error = array_error(batch, draft_rows)) return error;
-  if (batch.gamma > 0 && tree.parents == nullptr) {
+  if (batch.gamma > 0 && tree.parents == nullptr)
     return "parents is null: the node before each of [requests, gamma] is needed";
-  }
   const std::size_t needed = tree.workspace == nullptr ? 0 : tree_workspace_bytes(tree);
   if (tree.workspace_bytes < needed) {
     return "workspace_bytes is " + std::to_string(tree.workspace_bytes) + ": this batch needs " +

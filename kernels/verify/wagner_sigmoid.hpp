@@ -75,9 +75,8 @@ struct SigmoidProgram {
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
     for (const RowOptions& options : {batch.target_options, batch.draft_options}) {
-      if (options.temperature != nullptr || options.cutoff != nullptr) {
+      if (options.temperature != nullptr || options.cutoff != nullptr)
         return "takes logits as they are: no temperatures and no cut-offs";
-      }
     }
     if (!(batch.rule.sigmoid_alpha < batch.rule.sigmoid_beta)) return "needs sigmoid_alpha < sigmoid_beta";
     return whole_rows_unsupported_reason(batch);

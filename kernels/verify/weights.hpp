@@ -171,9 +171,8 @@ class WeightsOf {
     if (!residual) return;
     offset_ = distribution.log_offset();
     const Token drafted = distribution.token;
-    if (distribution.certain && drafted >= 0 && drafted < rows.target.vocab) {
+    if (distribution.certain && drafted >= 0 && drafted < rows.target.vocab)
       certain_share_ = one_minus_power(offset_ - log_target(rows.target.one(drafted)));
-    }
   }
 
   const bool residual;
@@ -254,9 +253,8 @@ class WeightsOf {
   }
   SPECLAB_DEVICE void of_target(const Step& mine, float reference, float (&weight)[Shape::width]) const {
     SPECLAB_UNROLL
-    for (int k = 0; k < Shape::width; ++k) {
+    for (int k = 0; k < Shape::width; ++k)
       weight[k] = relative_weight(logit_in<T>(mine.target, k), rows_.target.scale.scale, reference);
-    }
   }
   SPECLAB_DEVICE float log_target(float logit) const {
     return relative_log(logit, rows_.target.scale.scale, distribution_.target);
