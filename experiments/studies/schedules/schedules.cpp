@@ -280,12 +280,10 @@ class ComparedSchedules {
 };
 
 void check_schedules(const Config& config) {
-  if (!config.models && !config.alpha) {
+  if (!config.models && !config.alpha)
     throw ConfigError("/alpha", "missing; schedules needs an acceptance rate, or models to measure it on");
-  }
-  if (config.models && config.alpha) {
+  if (config.models && config.alpha)
     throw ConfigError("/alpha", "schedules takes acceptances from models or from alpha; give one of them");
-  }
   if (config.simulation.trials < 2) {
     throw ConfigError("/simulation/trials", "{} is not an integer >= 2: intervals need trials to compare",
                       config.simulation.trials);
