@@ -10,6 +10,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "core/polymorphic.hpp"
 #include "core/random/random_source.hpp"
 #include "core/round/round.hpp"
 #include "sim/models/model.hpp"
@@ -85,13 +86,8 @@ struct QualityScratch {
 };
 
 /// The functions that are compiled for one rule. All may be called from several threads.
-class RuleProgram {
+class RuleProgram : public Polymorphic {
  public:
-  RuleProgram() = default;
-  RuleProgram(const RuleProgram&) = delete;
-  RuleProgram& operator=(const RuleProgram&) = delete;
-  virtual ~RuleProgram() = default;
-
   /// Runs one round drafted by a model: speculative_round of core/round/round.
   virtual Round round(const Model& target, const Model& draft, std::int32_t gamma,
                       std::vector<Token>& context, SampledRandomSource& random, RoundScratch<double>& scratch,

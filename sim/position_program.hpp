@@ -6,20 +6,16 @@
 #include <memory>
 #include <utility>
 
+#include "core/polymorphic.hpp"
 #include "core/rules/by_position.hpp"
 
 namespace speclab {
 
 /// Returns the statistics of DenseRows without passes over the two rows. If one is not known, it sets
 /// `missing`, and numbers computed from it are meaningless.
-class RowLookups {
+class RowLookups : public Polymorphic {
  public:
   using Real = double;
-
-  RowLookups() = default;
-  RowLookups(const RowLookups&) = delete;
-  RowLookups& operator=(const RowLookups&) = delete;
-  virtual ~RowLookups() = default;
 
   virtual LikelyToken<double> target_best() const = 0;
   virtual LikelyToken<double> target_ranked(std::int32_t k) const = 0;
@@ -38,13 +34,8 @@ class RowLookups {
 };
 
 /// The compiled code for one rule.
-class PositionProgram {
+class PositionProgram : public Polymorphic {
  public:
-  PositionProgram() = default;
-  PositionProgram(const PositionProgram&) = delete;
-  PositionProgram& operator=(const PositionProgram&) = delete;
-  virtual ~PositionProgram() = default;
-
   virtual Correction correction() const = 0;
   virtual bool reads_numbers() const = 0;
   virtual PositionNumbers<double> numbers(const DenseRows<double>& rows) const = 0;

@@ -17,6 +17,7 @@
 #include "analysis/exact/model_ref.hpp"
 #include "analysis/exact/rational.hpp"
 #include "analysis/theory/optimal_acceptance.hpp"
+#include "core/polymorphic.hpp"
 #include "core/random/enumerated_random_source.hpp"
 #include "core/round/paths_round.hpp"
 #include "core/round/round.hpp"
@@ -25,13 +26,8 @@
 
 namespace speclab {
 
-class EnumerationProgram {
+class EnumerationProgram : public Polymorphic {
  public:
-  EnumerationProgram() = default;
-  EnumerationProgram(const EnumerationProgram&) = delete;
-  EnumerationProgram& operator=(const EnumerationProgram&) = delete;
-  virtual ~EnumerationProgram() = default;
-
   /// Runs one branch of a round: speculative_round of core/round.
   virtual Round round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
                       std::vector<Token>& context, EnumeratedRandomSource<double>& random,

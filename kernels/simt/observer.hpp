@@ -5,19 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/polymorphic.hpp"
 #include "kernels/simt/launch.hpp"
 
 namespace speclab::simt {
 
 /// "The thread" is the one that runs between `runs` and `pauses`. Shuffles and ballots are not reported: they
 /// order no memory.
-class Observer {
+class Observer : public Polymorphic {
  public:
-  Observer() = default;
-  Observer(const Observer&) = delete;
-  Observer& operator=(const Observer&) = delete;
-  virtual ~Observer() = default;
-
   virtual void launch_begins(const Launch& launch) = 0;
   virtual void launch_ends() = 0;
   /// A cluster begins; its blocks are numbered from `first`.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/polymorphic.hpp"
 #include "core/random/random_source.hpp"
 #include "sim/adaptive_drafting.hpp"
 #include "sim/any_memory.hpp"
@@ -50,11 +51,7 @@ class AnyDrafter {
   using Outer = SampledRandomSource;
   using Inner = NestedRandomSource<SampledRandomSource>;
 
-  struct Base {
-    Base() = default;
-    Base(const Base&) = delete;
-    Base& operator=(const Base&) = delete;
-    virtual ~Base() = default;
+  struct Base : Polymorphic {
     virtual void read(Memory& memory, std::span<const Token> context) const = 0;
     virtual Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
                         std::vector<double>& storage) const = 0;

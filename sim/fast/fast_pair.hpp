@@ -10,6 +10,7 @@
 #include <string>
 #include <variant>
 
+#include "core/polymorphic.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/token.hpp"
 #include "sim/any_rule.hpp"
@@ -22,12 +23,8 @@
 namespace speclab {
 
 /// The common interface of pairs of models that are prepared for a rule. The models must outlive it.
-class FastDecoder {
+class FastDecoder : public Polymorphic {
  public:
-  FastDecoder() = default;
-  FastDecoder(const FastDecoder&) = delete;
-  FastDecoder& operator=(const FastDecoder&) = delete;
-  virtual ~FastDecoder() = default;
   /// Decodes as FastPair::decode does.
   virtual Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
                          std::size_t streams) const = 0;

@@ -9,6 +9,7 @@
 
 #include "core/distribution/owned_row.hpp"
 #include "core/distribution/row.hpp"
+#include "core/polymorphic.hpp"
 #include "core/random/block_random_source.hpp"
 #include "core/random/philox.hpp"
 #include "core/round/verify.hpp"
@@ -92,13 +93,8 @@ class NgramRows;
 
 /// Two models' rows by context. Functions that take many draws or totals do them together, so that all wait
 /// for memory at the same time.
-class PairRows {
+class PairRows : public Polymorphic {
  public:
-  PairRows() = default;
-  PairRows(const PairRows&) = delete;
-  PairRows& operator=(const PairRows&) = delete;
-  virtual ~PairRows() = default;
-
   virtual std::size_t contexts() const = 0;
   virtual std::size_t bytes() const = 0;
   /// Returns a lower bound, over all contexts, on the number of tokens to which the draft gives a probability

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/distribution/adjustment.hpp"
+#include "core/polymorphic.hpp"
 #include "core/round/round.hpp"
 #include "sim/models/ngram_model.hpp"
 #include "sim/models/table_model.hpp"
@@ -84,11 +85,7 @@ class Model {
   bool context_free() const { return table() != nullptr && table()->order() == 0; }
 
  private:
-  struct Interface {
-    Interface() = default;
-    Interface(const Interface&) = delete;
-    Interface& operator=(const Interface&) = delete;
-    virtual ~Interface() = default;
+  struct Interface : Polymorphic {
     virtual std::int32_t vocab() const = 0;
     virtual Row next(std::span<const Token> context, std::vector<double>& scratch) const = 0;
     virtual std::optional<int> memory() const = 0;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "core/polymorphic.hpp"
 #include "core/token.hpp"
 
 namespace speclab {
@@ -18,13 +19,8 @@ struct TextRun {
 };
 
 /// A model that makes the runs of several texts together.
-class RunsTogether {
+class RunsTogether : public Polymorphic {
  public:
-  RunsTogether() = default;
-  RunsTogether(const RunsTogether&) = delete;
-  RunsTogether& operator=(const RunsTogether&) = delete;
-  virtual ~RunsTogether() = default;
-
   /// Makes at most one run per text; `texts` texts are decoded together. May throw.
   virtual void run_together(std::span<const TextRun> runs, std::size_t texts) = 0;
 };

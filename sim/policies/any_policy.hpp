@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/polymorphic.hpp"
 #include "sim/any_memory.hpp"
 #include "sim/policies/policy.hpp"
 
@@ -29,11 +30,7 @@ class AnyPolicy {
   bool foresees() const { return held_->foresees(); }
 
  private:
-  struct Base {
-    Base() = default;
-    Base(const Base&) = delete;
-    Base& operator=(const Base&) = delete;
-    virtual ~Base() = default;
+  struct Base : Polymorphic {
     virtual std::int32_t most() const = 0;
     virtual bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<double>& last) const = 0;
     virtual void learn(Memory& memory, const Round& round) const = 0;
