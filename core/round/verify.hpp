@@ -45,6 +45,15 @@ concept CouplingRule = requires(const Rule& rule, Token token, BasicRow<Real> ro
   { rule.coupled(token, row, row)[token] } -> std::convertible_to<Real>;
 };
 
+/// Returns the decision to accept all gamma tokens, with the bonus token after them.
+template <class Rule, class Targets, class Random>
+SPECLAB_HD Verdict all_accepted(const Rule& rule, const Targets& targets, std::int32_t gamma,
+                                Random& random) {
+  const auto target = targets(gamma);
+  const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};
+  return {gamma, gamma, categorical_or(random, bonus, rule.bonus(target), target)};
+}
+
 /// Verifies gamma drafted tokens. `targets(i)` gives the target's row after i drafted tokens, for i =
 /// 0..gamma; it is called in order and only as far as the verdict needs. `drafts(i)` gives the row that
 /// drafted[i] was drawn from, for i < gamma. A rule that neither accepts with a probability nor couples
@@ -67,9 +76,7 @@ SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts
               categorical_or(random, Draw{Use::replace, slot}, rule.replacement(target, draft), target)};
     }
   }
-  const auto target = targets(gamma);
-  const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};
-  return {gamma, gamma, categorical_or(random, bonus, rule.bonus(target), target)};
+  return all_accepted(rule, targets, gamma, random);
 }
 
 }  // namespace speclab

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -65,19 +66,15 @@ SPECLAB_HD Verdict verify_block(const Rule& rule, const Targets& targets, const 
   while (accepted > 0 &&
          !random.bernoulli(Draw{Use::accept, static_cast<std::uint16_t>(accepted - 1)}, acceptance[accepted]))
     --accepted;
+  if (accepted == gamma) return all_accepted(rule, targets, gamma, random);
   const auto target = targets(accepted);
-  if (accepted == gamma) {
-    return {gamma, gamma,
-            categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, rule.bonus(target),
-                           target)};
-  }
   const ScaledResidual<Real> residual{target, drafts(accepted), prefix[accepted], target.size};
   return {accepted, accepted + 1,
           categorical_or(random, Draw{Use::replace, static_cast<std::uint16_t>(accepted)}, residual, target)};
 }
 
-template <class Targets, class Drafts, class Random>
-SPECLAB_HD Verdict verify(const BlockRule& rule, const Targets& targets, const Drafts& drafts,
+template <std::derived_from<BlockRule> Rule, class Targets, class Drafts, class Random>
+SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts,
                           const Token* drafted, std::int32_t gamma, Random& random) {
   return verify_block(rule, targets, drafts, drafted, gamma, random);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -11,7 +10,7 @@
 #include "core/round/verify.hpp"
 #include "core/rules/greedy.hpp"
 #include "core/rules/gumbel.hpp"
-#include "core/rules/recursive.hpp"
+#include "core/rules/importance.hpp"
 #include "core/rules/scheduled.hpp"
 #include "core/rules/token.hpp"
 
@@ -37,18 +36,17 @@ Verdict verify(const ReusedGumbelFault&, const Targets& targets, const Drafts& d
     const OwnedRow<Real> coupled = GumbelRule{}.coupled(drafted[i], residual.view(), draft);
     return {i, i + 1, categorical_or(random, Draw{Use::replace, slot}, coupled, target)};
   }
-  const auto target = targets(gamma);
-  return {gamma, gamma,
-          categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, target, target)};
+  return all_accepted(TokenRule{}, targets, gamma, random);
 }
 
 /// Fault: tokens are drawn from the draft's `kept` likeliest tokens, and verified as if drawn from the whole
 /// row, because q was stored before the filter (huggingface/transformers#47932). It is a rule for paths,
-/// because only such rules can change how drafts are drawn.
-struct UnfilteredDraftFault : SeveralPaths {
+/// because only such rules can change how drafts are drawn. ImportanceRule verifies one draft as TokenRule
+/// does.
+struct UnfilteredDraftFault : ImportanceRule {
   static constexpr std::int32_t kept = 2;
 
-  UnfilteredDraftFault() : SeveralPaths(1) {}
+  UnfilteredDraftFault() : ImportanceRule(1) {}
 
   template <class Real>
   OwnedRow<Real> drawn_from(BasicRow<Real> draft) const {
@@ -62,16 +60,6 @@ struct UnfilteredDraftFault : SeveralPaths {
       left.probabilities[at] = Real(0);
     }
     return filtered;
-  }
-  template <class Real, class Random>
-  Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
-                std::uint16_t slot, Random& random) const {
-    const TokenRule token;
-    const Token drafted = candidates.front();
-    if (random.bernoulli(Draw{Use::accept, slot}, token.acceptance(drafted, target, draft)))
-      return {drafted, true};
-    return {categorical_or(random, Draw{Use::replace, slot}, token.replacement(target, draft), target),
-            false};
   }
 };
 

@@ -94,12 +94,6 @@ struct BlockPrefixFault : BlockRule {
   }
 };
 
-template <class Targets, class Drafts, class Random>
-SPECLAB_HD Verdict verify(const BlockPrefixFault& rule, const Targets& targets, const Drafts& drafts,
-                          const Token* drafted, std::int32_t gamma, Random& random) {
-  return verify_block(rule, targets, drafts, drafted, gamma, random);
-}
-
 /// Fault: recursive rejection compares later candidates with the target instead of the residual.
 struct StaleSiblingsFault : RecursiveRule {
   using RecursiveRule::RecursiveRule;

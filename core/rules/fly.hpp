@@ -53,9 +53,7 @@ Verdict verify(const FlyRule& rule, const Targets& targets, const Drafts&, const
     return {i, i + 1,
             categorical_or(random, Draw{Use::replace, static_cast<std::uint16_t>(i)}, target, target)};
   }
-  const auto target = targets(gamma);
-  const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};
-  return {gamma, gamma, categorical_or(random, bonus, rule.bonus(target), target)};
+  return all_accepted(rule, targets, gamma, random);
 }
 
 }  // namespace speclab

@@ -60,11 +60,8 @@ Verdict verify_as_in_pseudocode(const HsdRule& rule, const Targets& targets, con
     scale *= q;
   }
   const auto last = static_cast<std::uint16_t>(gamma > 0 ? gamma - 1 : 0);
-  if (gamma == 0 || random.bernoulli(Draw{Use::accept, last}, ratio < Real(1) ? ratio : Real(1))) {
-    const auto target = targets(gamma);
-    const Draw bonus{Use::bonus, static_cast<std::uint16_t>(gamma)};
-    return {gamma, gamma, categorical_or(random, bonus, rule.bonus(target), target)};
-  }
+  if (gamma == 0 || random.bernoulli(Draw{Use::accept, last}, ratio < Real(1) ? ratio : Real(1)))
+    return all_accepted(rule, targets, gamma, random);
   const auto target = targets(gamma - 1);
   const ResidualRow<Real> residual{target, drafts(gamma - 1), rises ? Real(1) : scale};
   return {gamma - 1, gamma, categorical_or(random, Draw{Use::replace, last}, residual, target)};
