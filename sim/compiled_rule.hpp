@@ -61,11 +61,9 @@ class RuleProgramOf final : public RuleProgram {
   }
 
   double context_acceptance(Row target, Row draft) const override {
-    if constexpr (requires { rule_.acceptance_rate(target, draft); }) {
+    if constexpr (requires { rule_.acceptance_rate(target, draft); })
       return rule_.acceptance_rate(target, draft);
-    } else {
-      return overlap(target, draft);
-    }
+    return overlap(target, draft);
   }
 
   bool has_acceptance_rate() const override {
@@ -81,15 +79,11 @@ class RuleProgramOf final : public RuleProgram {
 
   std::int32_t first_drafts(std::int32_t gamma) const override {
     if (gamma == 0) return 0;
-    if constexpr (PathsRule<Rule>) {
-      return rule_.paths;
-    } else if constexpr (GrowingRule<Rule>) {
-      return std::min(rule_.branching, rule_.nodes);
-    } else if constexpr (AnyTreeRule<Rule>) {
+    if constexpr (PathsRule<Rule>) return rule_.paths;
+    if constexpr (GrowingRule<Rule>) return std::min(rule_.branching, rule_.nodes);
+    if constexpr (requires { rule_.tree->size(); })
       return static_cast<std::int32_t>(rule_.tree->children(-1).size());
-    } else {
-      return 1;
-    }
+    return 1;
   }
 
   bool one_draft() const override { return ChainRule<Rule>; }
@@ -169,11 +163,8 @@ class RuleProgramOf final : public RuleProgram {
   }
 
   std::shared_ptr<const PositionProgram> position_program() const override {
-    if constexpr (PositionForm<Rule>) {
-      return std::make_shared<const PositionProgramOf<Rule>>(rule_);
-    } else {
-      return nullptr;
-    }
+    if constexpr (PositionForm<Rule>) return std::make_shared<const PositionProgramOf<Rule>>(rule_);
+    return nullptr;
   }
 
   const void* held(const std::type_info& type) const override {

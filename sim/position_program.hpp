@@ -62,19 +62,14 @@ class PositionProgramOf final : public PositionProgram {
     return position_acceptance(rule_, here, token, p, q);
   }
   double residual_scale() const override {
-    if constexpr (requires { rule_.template residual_scale<double>(); }) {
+    if constexpr (requires { rule_.template residual_scale<double>(); })
       return rule_.template residual_scale<double>();
-    } else {
-      return 1;
-    }
+    return 1;
   }
   double share([[maybe_unused]] const PositionNumbers<double>& here, [[maybe_unused]] double p,
                [[maybe_unused]] double q) const override {
-    if constexpr (requires { rule_.share(here, p, q); }) {
-      return rule_.share(here, p, q);
-    } else {
-      return 1;
-    }
+    if constexpr (requires { rule_.share(here, p, q); }) return rule_.share(here, p, q);
+    return 1;
   }
 
  private:

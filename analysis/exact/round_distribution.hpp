@@ -176,13 +176,7 @@ SequenceDistribution<Real> distribution_difference(const SequenceDistribution<Re
 template <class Real>
 Real total_variation_of(const SequenceDistribution<Real>& difference) {
   Real distance(0);
-  for (const auto& [tokens, gap] : difference) {
-    if (gap < Real(0)) {
-      distance -= gap;
-    } else {
-      distance += gap;
-    }
-  }
+  for (const auto& [tokens, gap] : difference) distance += gap < Real(0) ? Real(-gap) : gap;
   return distance / Real(2);
 }
 

@@ -61,11 +61,8 @@ class PositionVerification {
   /// Returns the probability of keeping a token drawn from the target as the replacement after `node`; only
   /// for Correction::thinned.
   Real share(std::int32_t node, const Real& p, const Real& q) const {
-    if constexpr (requires { rule_.share(numbers(node), p, q); }) {
-      return rule_.share(numbers(node), p, q);
-    } else {
-      return Real(1);
-    }
+    if constexpr (requires { rule_.share(numbers(node), p, q); }) return rule_.share(numbers(node), p, q);
+    return Real(1);
   }
 
  private:

@@ -51,11 +51,7 @@ double k_seq_scale(std::size_t drafts, const Capped& capped) {
     const double refused = 1 - at.sum / rho;
     const double power = power_of(refused, drafts - 1);
     const double over = at.sum - (1 - power * refused);
-    if (over >= 0) {
-      high = rho;
-    } else {
-      low = rho;
-    }
+    (over >= 0 ? high : low) = rho;
     if (high - low <= precision * high) break;
     const double slope = at.slope - k * power * (at.slope * rho - at.sum) / (rho * rho);
     double next = rho - over / slope;

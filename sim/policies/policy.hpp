@@ -34,11 +34,8 @@ concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std:
 /// `foresees()`), so that its rounds count as `foreseen_round`.
 template <class Policy>
 bool foresees(const Policy& policy) {
-  if constexpr (requires { policy.foresees(); }) {
-    return policy.foresees();
-  } else {
-    return false;
-  }
+  if constexpr (requires { policy.foresees(); }) return policy.foresees();
+  return false;
 }
 
 /// Returns the round as if only the accepted tokens had been drafted, in this number of draft runs.
