@@ -1,10 +1,8 @@
 #include "analysis/cost/cost_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <stdexcept>
-#include <string>
 
 namespace speclab {
 

@@ -10,8 +10,6 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include "core/stop.hpp"
 

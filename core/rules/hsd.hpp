@@ -10,7 +10,6 @@
 // last position, however, is accepted with rho_gamma, which is smaller if a prefix had a ratio above 1.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 

@@ -13,7 +13,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
