@@ -172,44 +172,29 @@ struct NormalRow {
 
 /// Turns `numbers` into the row's unnormalised probabilities; `most` is its largest number, or NaN.
 NormalRow normal_row(float* numbers, std::size_t count, RowMeaning meaning, float most) {
-  NormalRow row;
-  if (meaning == RowMeaning::logits) {
-    if (!std::isfinite(most)) return row;
-    const auto mass = HWY_DYNAMIC_DISPATCH(exponentials)(numbers, count, most);
-    row = {-std::log(mass.sum), std::log(mass.sum) - mass.weighted / mass.sum, static_cast<double>(most),
-           true};
-  } else {
-    const auto mass = HWY_DYNAMIC_DISPATCH(probabilities)(numbers, count);
-    row = {-std::log(mass.sum), std::log(mass.sum) - mass.weighted / mass.sum, 0,
-           std::isfinite(mass.sum) && mass.sum > 0};
-  }
-  return row;
+  const bool logits = meaning == RowMeaning::logits;
+  if (logits && !std::isfinite(most)) return {};
+  const auto mass = logits ? HWY_DYNAMIC_DISPATCH(exponentials)(numbers, count, most)
+                           : HWY_DYNAMIC_DISPATCH(probabilities)(numbers, count);
+  return {-std::log(mass.sum), std::log(mass.sum) - mass.weighted / mass.sum,
+          logits ? static_cast<double>(most) : 0, logits || (std::isfinite(mass.sum) && mass.sum > 0)};
+}
+
+/// Reads a number at any alignment.
+template <class Number>
+Number read_number(const char* bytes) {
+  Number value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
 }
 
 double number_at(const void* row, RowNumber number, std::size_t index) {
   const auto* bytes = static_cast<const char*>(row) + index * bytes_of(number);
-  switch (number) {
-    case RowNumber::f64: {
-      double value = 0;
-      std::memcpy(&value, bytes, sizeof value);
-      return value;
-    }
-    case RowNumber::f32: {
-      float value = 0;
-      std::memcpy(&value, bytes, sizeof value);
-      return static_cast<double>(value);
-    }
-    case RowNumber::bf16: {
-      std::uint16_t half = 0;
-      std::memcpy(&half, bytes, sizeof half);
-      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16U));
-    }
-    case RowNumber::f16:
-      break;
-  }
-  std::uint16_t half = 0;
-  std::memcpy(&half, bytes, sizeof half);
-  return static_cast<double>(detail::float_of_half(half));
+  if (number == RowNumber::f64) return read_number<double>(bytes);
+  if (number == RowNumber::f32) return static_cast<double>(read_number<float>(bytes));
+  const auto half = read_number<std::uint16_t>(bytes);
+  return static_cast<double>(number == RowNumber::bf16 ? std::bit_cast<float>(std::uint32_t{half} << 16U)
+                                                       : detail::float_of_half(half));
 }
 
 /// Writes the numbers of a row as floats and returns the largest, or NaN if any is NaN.
