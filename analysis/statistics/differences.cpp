@@ -27,14 +27,8 @@ double t_test_noncentrality(double degrees, double confidence, double power) {
   thread_local std::map<std::array<double, 3>, double> known;
   const auto found = known.find({degrees, confidence, power});
   if (found != known.end()) return found->second;
-  double low = 0;
-  double high = largest_shift;
-  constexpr int halvings = 80;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = (low + high) / 2;
-    (t_test_power(middle, degrees, confidence) < power ? low : high) = middle;
-  }
-  return known[{degrees, confidence, power}] = high;
+  const auto missed = [&](double shift) { return t_test_power(shift, degrees, confidence) < power; };
+  return known[{degrees, confidence, power}] = halved(0, largest_shift, 80, missed).second;
 }
 
 IntervalAt independent_difference(IntervalAt first, IntervalAt second) {
@@ -57,15 +51,11 @@ std::optional<Difference> judged(const IntervalAt& difference, double confidence
   Difference result{*value};
   if (!value->bounded()) return result;
   // The level is sought as a power of ten.
-  double low = 0;
-  double high = 12;
-  constexpr int halvings = 40;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = (low + high) / 2;
-    const auto wider = difference(1 - std::pow(10, -middle));
-    (wider->low > 0 || wider->high < 0 ? low : high) = middle;
-  }
-  result.p = std::pow(10, -high);
+  const auto excludes_0 = [&](double digits) {
+    const auto wider = difference(1 - std::pow(10, -digits));
+    return wider->low > 0 || wider->high < 0;
+  };
+  result.p = std::pow(10, -halved(0, 12, 40, excludes_0).second);
   // Beyond this number of degrees the distributions are normal for every purpose here.
   constexpr double max_degrees = 1e5;
   const double degrees = std::min(units - 1, max_degrees);

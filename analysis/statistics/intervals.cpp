@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace speclab {
 namespace {
@@ -135,12 +134,7 @@ std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
 template <class Possible>
 double last_possible(double inside, double outside, const Possible& possible) {
   if (possible(outside)) return outside;
-  constexpr int halvings = 60;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = (inside + outside) / 2;
-    (possible(middle) ? inside : outside) = middle;
-  }
-  return inside;
+  return halved(inside, outside, 60, possible).first;
 }
 
 /// Returns bounds of a ratio within `support`, from those of the mean error of its batches

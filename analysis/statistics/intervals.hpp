@@ -7,12 +7,24 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace speclab {
 
 /// Converts a count to a double.
 inline double real(std::uint64_t count) { return static_cast<double>(count); }
+
+/// Halves the range between two numbers `times` times. It keeps the half towards `high` if `beyond(middle)`,
+/// and returns the ends of the last range.
+template <class Beyond>
+std::pair<double, double> halved(double low, double high, int times, const Beyond& beyond) {
+  for (int i = 0; i < times; ++i) {
+    const double middle = (low + high) / 2;
+    (beyond(middle) ? low : high) = middle;
+  }
+  return {low, high};
+}
 
 /// A two-sided confidence interval. Its bounds are infinite if the error is unknown, as with one batch.
 struct Interval {

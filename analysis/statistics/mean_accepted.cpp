@@ -45,12 +45,7 @@ DraftLengths lengths_of(double gamma) {
 /// Returns the root of an increasing function to full precision; an end of the range if there is none.
 template <class Function>
 double crossing(double low, double high, const Function& rising) {
-  constexpr int halvings = 60;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = (low + high) / 2;
-    (rising(middle) < 0 ? low : high) = middle;
-  }
-  return high;
+  return halved(low, high, 60, [&](double at) { return rising(at) < 0; }).second;
 }
 
 }  // namespace

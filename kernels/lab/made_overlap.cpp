@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/statistics/intervals.hpp"
 #include "core/distribution/divergence.hpp"
 #include "core/distribution/transforms.hpp"
 
@@ -72,12 +73,8 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const 
     }
     return sum / static_cast<double>(rows.size());
   };
-  double low = 0;
-  double high = 16.0 / 3 * static_cast<double>(how.spread);
-  for (int step = 0; step < 20; ++step) {
-    const double middle = (low + high) / 2;
-    (mean_overlap(middle) > alpha ? low : high) = middle;
-  }
+  const auto [low, high] = halved(0, 16.0 / 3 * static_cast<double>(how.spread), 20,
+                                  [&](double noise) { return mean_overlap(noise) > alpha; });
   return static_cast<float>((low + high) / 2);
 }
 
