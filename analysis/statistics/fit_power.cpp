@@ -13,15 +13,12 @@
 namespace speclab {
 namespace {
 
-double critical_value(int degrees, double level) {
-  assert(degrees >= 1 && level > 0 && level < 1);
-  const boost::math::chi_squared_distribution<double> null(degrees);
-  return boost::math::quantile(boost::math::complement(null, level));
-}
-
 double noncentrality_needed(int degrees, double level, double power) {
+  assert(degrees >= 1 && level > 0 && level < 1);
   using Alternative = boost::math::non_central_chi_squared_distribution<double>;
-  return Alternative::find_non_centrality(degrees, critical_value(degrees, level), 1 - power);
+  const boost::math::chi_squared_distribution<double> null(degrees);
+  const double critical = boost::math::quantile(boost::math::complement(null, level));
+  return Alternative::find_non_centrality(degrees, critical, 1 - power);
 }
 
 /// Returns P(at least `count` of `samples` occur), each with this probability.

@@ -11,11 +11,6 @@ void check_ranges([[maybe_unused]] double alpha, [[maybe_unused]] int gamma, [[m
   assert(alpha >= 0 && alpha <= 1 && gamma >= 0 && cost >= 0);
 }
 
-std::optional<double> reciprocal(double value) {
-  if (value == 0) return std::nullopt;
-  return 1 / value;
-}
-
 }  // namespace
 
 double expected_tokens(double alpha, int gamma) {
@@ -63,7 +58,8 @@ std::optional<double> speedup_bound_drafting_free(double alpha) {
 
 std::optional<double> speedup_bound_drafting_paid(double alpha, double c) {
   check_ranges(alpha, 0, c);
-  return reciprocal(1 - alpha + std::min(c, 1.0) * alpha);
+  const double inverse = 1 - alpha + std::min(c, 1.0) * alpha;
+  return inverse == 0 ? std::nullopt : std::optional(1 / inverse);
 }
 
 }  // namespace speclab

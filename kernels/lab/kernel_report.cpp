@@ -24,12 +24,9 @@ Cells joined(Cells cells, Cells more) {
   return cells;
 }
 
-Cells shape_cells(const BenchShape& shape) {
-  return {whole(shape.requests), whole(shape.gamma), whole(shape.vocab), text_cell(dtype_name(shape.dtype))};
-}
-
 Cells point_cells(const KernelPoint& point) {
-  return joined(shape_cells(point), {three_digits(point.alpha)});
+  return {whole(point.requests), whole(point.gamma), whole(point.vocab), text_cell(dtype_name(point.dtype)),
+          three_digits(point.alpha)};
 }
 
 /// Returns the workloads of rows, in the order of their first rows.
