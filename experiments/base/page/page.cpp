@@ -121,12 +121,9 @@ void write_cell(Out out, const Cell& cell) {
     const std::string infinity = key > 0 ? "Infinity" : "-Infinity";
     fmt::format_to(out, " data-key=\"{}\"", std::isinf(key) ? infinity : fmt::format("{}", key));
   }
-  const std::string text = escape_markup(printed_text(cell));
-  if (cell.section.empty()) {
-    fmt::format_to(out, ">{}</td>", text);
-  } else {
-    fmt::format_to(out, "><a href=\"#{}\">{}</a></td>", escape_markup(cell.section), text);
-  }
+  std::string text = escape_markup(printed_text(cell));
+  if (!cell.section.empty()) text = fmt::format("<a href=\"#{}\">{}</a>", escape_markup(cell.section), text);
+  fmt::format_to(out, ">{}</td>", text);
 }
 
 void write_rows(Out out, const Table& table) {
