@@ -10,21 +10,16 @@ namespace speclab {
 
 namespace {
 
-std::vector<BenchVerdict> verdicts_of_chains(const std::vector<ReferenceDecision>& found) {
+template <std::vector<ReferenceDecision> (*reference)(const VerifyBatch&)>
+std::vector<BenchVerdict> chain_reference(const TreeBatch& tree) {
   std::vector<BenchVerdict> verdicts;
-  for (const ReferenceDecision& verdict : found) {
+  for (const ReferenceDecision& verdict : reference(tree.batch)) {
     BenchVerdict& added = verdicts.emplace_back(BenchVerdict{{}, verdict.next, verdict.margin, {}});
     for (std::int32_t node = 0; node < verdict.accepted; ++node) added.path.push_back(node);
   }
   return verdicts;
 }
 
-std::vector<BenchVerdict> chain_reference(const TreeBatch& tree) {
-  return verdicts_of_chains(verify_reference(tree.batch));
-}
-std::vector<BenchVerdict> sigmoid_reference(const TreeBatch& tree) {
-  return verdicts_of_chains(verify_sigmoid_reference(tree.batch));
-}
 template <TreeMethod method>
 std::vector<BenchVerdict> tree_reference(const TreeBatch& batch) {
   TreeBatch tree = batch;
@@ -41,12 +36,10 @@ std::span<const BenchMethod> bench_methods() {
   static const std::vector<BenchMethod> all = [] {
     std::vector<BenchMethod> methods;
     for (const ImplementationInfo& info : implementations()) {
-      const bool sigmoid = info.implementation == Implementation::wagner_sigmoid;
-      methods.push_back({info.name,
-                         info.capability,
-                         sigmoid ? sigmoid_reference : chain_reference,
-                         info.implementation,
-                         {}});
+      const auto reference = info.implementation == Implementation::wagner_sigmoid
+                                 ? chain_reference<verify_sigmoid_reference>
+                                 : chain_reference<verify_reference>;
+      methods.push_back({info.name, info.capability, reference, info.implementation, {}});
     }
     constexpr auto recursive = TreeMethod::recursive_rejection;
     constexpr auto traversal = TreeMethod::traversal;
