@@ -53,14 +53,12 @@ void refuse_what_does_not_fit(const SimulateLayout& layout) {
 
 RoundCounts simulate_on_gpu(const IidRun& run, const Watch& watch) {
   refuse_what_does_not_fit(iid_layout(run.shape));
-  CudaDevice device;
-  return simulate(device, run, watch);
+  return simulate(CudaDevice(), run, watch);
 }
 
 RoundCounts simulate_on_gpu(const TableRun& run, const Watch& watch) {
   refuse_what_does_not_fit(table_layout(run.shape, run.tables, run.starts.size()));
-  CudaDevice device;
-  return simulate(device, run, watch);
+  return simulate(CudaDevice(), run, watch);
 }
 
 }  // namespace speclab

@@ -40,13 +40,11 @@ class EmulatedDevice {
 }  // namespace
 
 RoundCounts simulate_emulated(const IidRun& run, const Watch& watch, simt::Order order) {
-  EmulatedDevice device(order);
-  return simulate(device, run, watch);
+  return simulate(EmulatedDevice(order), run, watch);
 }
 
 RoundCounts simulate_emulated(const TableRun& run, const Watch& watch, simt::Order order) {
-  EmulatedDevice device(order);
-  return simulate(device, run, watch);
+  return simulate(EmulatedDevice(order), run, watch);
 }
 
 }  // namespace speclab

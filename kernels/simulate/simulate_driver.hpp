@@ -28,7 +28,7 @@ void take_counts(Device& device, const Memory& memory, std::vector<Sum>& sums,
 }
 
 template <class Device>
-RoundCounts simulate(Device& device, const IidRun& run, const Watch& watch) {
+RoundCounts simulate(Device&& device, const IidRun& run, const Watch& watch) {
   const RunShape& shape = run.shape;
   const IidLayout layout = iid_layout(shape);
   const BatchCut cut = shape.cut();
@@ -135,7 +135,7 @@ RoundCounts simulate_tables(Device& device, const TableRun& run, const Rule& rul
 }
 
 template <class Device>
-RoundCounts simulate(Device& device, const TableRun& run, const Watch& watch) {
+RoundCounts simulate(Device&& device, const TableRun& run, const Watch& watch) {
   return std::visit(
       [&](const auto& rule) {
         using Rule = std::decay_t<decltype(rule)>;
