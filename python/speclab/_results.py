@@ -85,7 +85,7 @@ def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
 COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 
 
-class Result(Shown):
+class Result(Tabular):
     """The result of a config.
 
     Attributes:
@@ -168,11 +168,10 @@ class Result(Shown):
 
     def to_pandas(self) -> Any:
         """`records` as a DataFrame; results.csv for experiments without metrics (compare, schedules, ...)."""
+        if self.records():
+            return super().to_pandas()
         import pandas
 
-        records = self.records()
-        if records:
-            return pandas.DataFrame(records)
         return pandas.read_csv(io.StringIO(self.to_csv()))
 
     def plot(
