@@ -235,10 +235,7 @@ class WholeRowStreams {
     }
   }
 
-  void record_rate(std::size_t lane, double rate) {
-    lanes_[lane].tally.overlap_quanta += ContextSum::quanta_of(rate);
-    ++lanes_[lane].tally.overlap_contexts;
-  }
+  void record_rate(std::size_t lane, double rate) { lanes_[lane].tally.add_overlap(rate); }
 
   void record(std::size_t lane, const RoundEnd<double>& end) {
     Round round = drafts_.drafted(lane);
