@@ -98,22 +98,6 @@ double draft_after_two(const Model& draft, Texts texts, std::size_t start, Clock
   return watch.seconds();
 }
 
-/// Counts unfinished texts. Texts of a batch continue until all have their tokens, so that every run is of
-/// the whole batch.
-class Unfinished {
- public:
-  Unfinished(std::size_t texts, std::size_t tokens) : texts_(texts), tokens_(tokens) {}
-  bool any() const { return texts_ > 0; }
-  /// Reports one text, which had `before` new tokens and now has `after`.
-  void has(std::size_t before, std::size_t after) {
-    if (before < tokens_ && after >= tokens_) --texts_;
-  }
-
- private:
-  std::size_t texts_;
-  std::size_t tokens_;
-};
-
 /// Decodes a batch: `step(context, number, trial, row)` repeatedly extends the context of each text.
 template <class Step>
 ClockedDecode decode_batch(const Model& target, const Model* draft, Texts prompts, std::uint32_t repeat,
@@ -128,16 +112,17 @@ ClockedDecode decode_batch(const Model& target, const Model* draft, Texts prompt
     if (draft != nullptr) draft->next(contexts[text], row);
   });
   ClockedDecode found;
-  Unfinished unfinished(batch, tokens);
+  // Texts of a batch continue until all have their tokens, so that every run is of the whole batch.
+  std::size_t unfinished = batch;
   const StopWatch watch(clock);
   for_batch(batch, [&](std::size_t text) {
     RoundScratch<double> scratch;
     std::vector<Token>& context = contexts[text];
-    for (std::uint32_t number = 0; unfinished.any(); ++number) {
+    for (std::uint32_t number = 0; unfinished > 0; ++number) {
       end_if_stopped();
       const std::size_t before = context.size() - start[text].size();
       step(context, number, repeat + static_cast<std::uint32_t>(text), scratch);
-      unfinished.has(before, context.size() - start[text].size());
+      if (before < tokens && context.size() - start[text].size() >= tokens) --unfinished;
       ++found.rounds;
       let_others_go_on();
     }
