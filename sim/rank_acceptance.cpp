@@ -34,7 +34,6 @@ std::vector<double> measure_rank_acceptance(const Model& target, const Model& dr
     for (std::size_t rank = 0; rank < accepted.size(); ++rank) accepted[rank] += mine[rank];
   });
   std::vector<double> shares;
-  shares.reserve(accepted.size());
   for (const std::uint64_t count : accepted)
     shares.push_back(static_cast<double>(count) / static_cast<double>(simulation.total()));
   return shares;

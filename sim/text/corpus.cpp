@@ -190,7 +190,6 @@ Corpus frequent_words(std::string_view text, std::int32_t cap) {
 
 Vocabulary Vocabulary::bytes() {
   std::vector<std::string> texts;
-  texts.reserve(256);
   for (int byte = 0; byte < 256; ++byte) {
     const bool visible = '!' <= byte && byte <= '~';
     texts.push_back(visible ? std::string(1, static_cast<char>(byte)) : fmt::format("<0x{:02X}>", byte));
@@ -207,7 +206,6 @@ Vocabulary Vocabulary::words(std::vector<std::string> list) {
 
 Vocabulary Vocabulary::coded(Tokenization tokenization, std::shared_ptr<const TokenCoder> coder) {
   std::vector<std::string> texts;
-  texts.reserve(static_cast<std::size_t>(coder->size()));
   for (Token id = 0; id < coder->size(); ++id) texts.push_back(coder->text(id));
   Vocabulary vocabulary(tokenization, std::move(texts));
   vocabulary.coder_ = std::move(coder);
@@ -262,12 +260,11 @@ Corpus make_corpus(std::string_view text, Vocabulary vocabulary) {
 }
 
 Corpus make_corpus(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
+  if (only_white_space(text)) throw ModelError("the text is empty; expected words");
   switch (tokenization) {
     case Tokenization::words:
-      if (only_white_space(text)) throw ModelError("the text is empty; expected words");
       return frequent_words(text, vocabulary_cap);
     case Tokenization::pieces: {
-      if (only_white_space(text)) throw ModelError("the text is empty; expected words");
       auto coder = std::make_shared<const Subword>(Subword::train(text, vocabulary_cap));
       return make_corpus(text, Vocabulary::coded(tokenization, std::move(coder)));
     }

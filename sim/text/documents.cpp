@@ -73,7 +73,6 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
   const Vocabulary words =
       make_corpus(fmt::format("{}\n{}", source, target), Tokenization::words, vocabulary_cap).vocabulary;
   std::vector<std::string> list;
-  list.reserve(static_cast<std::size_t>(words.size()) + 1);
   for (Token id = 0; id < words.size(); ++id) list.push_back(words.text(id));
   list.emplace_back("<sep>");
 
