@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "core/rules/block_survival.hpp"
+#include "core/rules/block.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/rules/block_survival.hpp"
+#include "core/rules/block.hpp"
 #include "core/stop.hpp"
 
 namespace speclab {
