@@ -32,7 +32,6 @@ class PathsInPlay {
   bool finished() const { return position_ == gamma_; }
   std::size_t candidates() const { return alive_.size(); }
   std::int32_t candidate(std::size_t j) const { return alive_[j] + position_; }
-  std::int32_t position() const { return position_; }
   /// Returns the last accepted node.
   std::int32_t node() const { return position_ == 0 ? -1 : alive_.front() + position_ - 1; }
   const DraftedNodes<Real>& drafted() const { return drafted_; }
@@ -48,6 +47,11 @@ class PathsInPlay {
     const Token token = drafted_.tokens[node];
     std::erase_if(alive_, [&](std::int32_t path) { return drafted_.tokens[path + position_] != token; });
     ++position_;
+  }
+  /// Returns the end of the round, where a rejection is corrected from the residual of this scale and share.
+  RoundEnd<Real> end(const Real& scale, const Real& residual_share) const {
+    if (finished()) return {node(), position_, position_};
+    return {node(), position_, position_ + 1, Use::replace, scale, residual_share};
   }
 
  private:
@@ -86,11 +90,7 @@ class RecursiveVerification {
   void wanted_drafts(std::vector<std::int32_t>& nodes) const { paths_.wanted_drafts(nodes); }
   WantedTotal<Real> wanted_total() const { return {paths_.node(), siblings_.taken_next()}; }
   void answer(const Real& total) { siblings_.refuse(total, Real(0)); }
-  RoundEnd<Real> end() const {
-    const std::int32_t accepted = paths_.position();
-    if (paths_.finished()) return {paths_.node(), accepted, accepted};
-    return {paths_.node(), accepted, accepted + 1, Use::replace, siblings_.taken};
-  }
+  RoundEnd<Real> end() const { return paths_.end(siblings_.taken, Real(1)); }
 
  private:
   void restart() {
@@ -140,11 +140,7 @@ class KSeqVerification {
     const Real residual = beta > Real(0) ? Real(taken / beta / rho_ * total) : Real(0);
     residual_share_ = taken < Real(1) ? Real(residual / (Real(1) - taken)) : Real(1);
   }
-  RoundEnd<Real> end() const {
-    const std::int32_t accepted = paths_.position();
-    if (paths_.finished()) return {paths_.node(), accepted, accepted};
-    return {paths_.node(), accepted, accepted + 1, Use::replace, rho_, residual_share_};
-  }
+  RoundEnd<Real> end() const { return paths_.end(rho_, residual_share_); }
 
  private:
   /// Returns the first accepted candidate, or -1.
