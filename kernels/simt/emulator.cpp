@@ -254,13 +254,11 @@ int cluster_rank() { return self().block->rank; }
 int cluster_size() { return cluster->launch().cluster; }
 void wait_at_block() {
   if (observer != nullptr) observer->arrives_at_block();
-  const bool last = cluster->wait(self().block->barrier);
-  if (observer != nullptr && last) observer->block_goes_on();
+  if (cluster->wait(self().block->barrier) && observer != nullptr) observer->block_goes_on();
 }
 void wait_at_cluster() {
   if (observer != nullptr) observer->arrives_at_cluster();
-  const bool last = cluster->wait(cluster->barrier());
-  if (observer != nullptr && last) observer->cluster_goes_on();
+  if (cluster->wait(cluster->barrier()) && observer != nullptr) observer->cluster_goes_on();
 }
 void wait_at_warp() { cluster->wait(self().warp->barrier); }
 
