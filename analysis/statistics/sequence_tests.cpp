@@ -134,10 +134,7 @@ std::vector<double> SequenceTests::p_values() const {
   return all;
 }
 
-double SequenceTests::adjusted_p() const {
-  const std::vector<double> adjusted = holm_adjusted(p_values());
-  return *std::ranges::min_element(adjusted);
-}
+double SequenceTests::adjusted_p() const { return std::ranges::min(holm_adjusted(p_values())); }
 
 SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<const Token> second,
                                         std::size_t length, double minimum) {
