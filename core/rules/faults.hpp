@@ -49,8 +49,7 @@ struct SharedNoiseFault : TokenRule {
     Real below(0);
     for (Token id = 0; id < token; ++id) below += draft[id];
     const Real ratio = acceptance_ratio(target[token], draft[token], Real(1));
-    const Real inside = ratio - below;
-    return acceptance_ratio(inside, draft[token], Real(1));
+    return acceptance_ratio(Real(ratio - below), draft[token], Real(1));
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
