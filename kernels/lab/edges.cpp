@@ -77,32 +77,30 @@ const std::vector<double> low{0, 0, 0, 0.5};
 
 /// Edges of rows in which only some ids have probability, or target and draft are equal or disjoint.
 std::vector<Edge> edges_of_mass() {
-  std::vector<Edge> all{
-      {"target = draft: everything is accepted",
-       same_rows,
-       [](const Results& found) { return found[0].accepted == drafts; },
-       {0.999, 0.999, 0.999, 0.3}},
-      {"zero residual at u = 1: the target is sampled, and a flag is set",
-       same_rows,
-       [](const Results& found) { return rejected(found) && rejected_with(flag_zero_residual)(found); },
-       {1, 1, 1, 0.3}},
-      {"disjoint distributions at u = 0: nothing is accepted",
-       [](RequestBatch& host) {
-         only(host, true, [](Token id) { return id % 2 == 0; });
-         only(host, false, [](Token id) { return id % 2 == 1; });
-         host.drafted(0, 0) = 3;
-       },
-       [](const Results& found) { return rejected(found) && found[0].next % 2 == 0; }, low},
-      {"one-hot target elsewhere: it is emitted", one_hot(2), rejected_for(7), low},
-      {"one-hot target on the draft: it is accepted",
-       one_hot(7),
-       [](const Results& found) { return found[0].accepted >= 1; },
-       {0.999, 0.5, 0.5, 0.5}},
-      {"a drafted token of target probability 0 is rejected at u = 0", drafted_logit(true, -infinity),
-       rejected, low},
-      {"a drafted token of draft probability 0 is rejected and counted", drafted_logit(false, -infinity),
-       rejected_with(flag_zero_draft_probability), low}};
-  return all;
+  return {{"target = draft: everything is accepted",
+           same_rows,
+           [](const Results& found) { return found[0].accepted == drafts; },
+           {0.999, 0.999, 0.999, 0.3}},
+          {"zero residual at u = 1: the target is sampled, and a flag is set",
+           same_rows,
+           [](const Results& found) { return rejected(found) && rejected_with(flag_zero_residual)(found); },
+           {1, 1, 1, 0.3}},
+          {"disjoint distributions at u = 0: nothing is accepted",
+           [](RequestBatch& host) {
+             only(host, true, [](Token id) { return id % 2 == 0; });
+             only(host, false, [](Token id) { return id % 2 == 1; });
+             host.drafted(0, 0) = 3;
+           },
+           [](const Results& found) { return rejected(found) && found[0].next % 2 == 0; }, low},
+          {"one-hot target elsewhere: it is emitted", one_hot(2), rejected_for(7), low},
+          {"one-hot target on the draft: it is accepted",
+           one_hot(7),
+           [](const Results& found) { return found[0].accepted >= 1; },
+           {0.999, 0.5, 0.5, 0.5}},
+          {"a drafted token of target probability 0 is rejected at u = 0", drafted_logit(true, -infinity),
+           rejected, low},
+          {"a drafted token of draft probability 0 is rejected and counted", drafted_logit(false, -infinity),
+           rejected_with(flag_zero_draft_probability), low}};
 }
 
 /// Inputs that are invalid: ids out of range, NaN, infinite logits.
