@@ -51,9 +51,9 @@ DraftedShape drafted_shape(const Rule& rule, std::int32_t gamma) {
 /// Facts about the rows after a node that verifications need in addition to totals.
 template <class Real>
 struct RowFacts {
-  typename KSeqVerification<Real>::Scale k_seq_scale;
-  std::function<PositionNumbers<Real>(std::int32_t node)> position;
-  typename ScheduledVerification<Real>::DraftBest draft_best;
+  typename KSeqVerification<Real>::Scale k_seq_scale = {};
+  std::function<PositionNumbers<Real>(std::int32_t node)> position = {};
+  typename ScheduledVerification<Real>::DraftBest draft_best = {};
 };
 
 // Each overload takes exactly one rule type, because a derived rule may override any part of it.

@@ -48,11 +48,9 @@ class ContextFacts<KSeqRule> {
   std::size_t bytes() const { return by_candidates_.size() * rows_.contexts() * sizeof(std::atomic<double>); }
   template <class After>
   RowFacts<double> of_nodes(const After& after) const {
-    RowFacts<double> facts;
-    facts.k_seq_scale = [this, after](std::int32_t node, std::size_t candidates) {
+    return {.k_seq_scale = [this, after](std::int32_t node, std::size_t candidates) {
       return scale(after(node), candidates);
-    };
-    return facts;
+    }};
   }
 
  private:
@@ -89,10 +87,8 @@ class ContextFacts<AnyPositionRule> {
   std::size_t bytes() const { return kept_.size() * sizeof(Kept) + (numbers_ ? numbers_->bytes() : 0); }
   template <class After>
   RowFacts<double> of_nodes(const After& after) const {
-    RowFacts<double> facts;
-    if (rule_.reads_numbers())
-      facts.position = [this, after](std::int32_t node) { return position(after(node)); };
-    return facts;
+    if (!rule_.reads_numbers()) return {};
+    return {.position = [this, after](std::int32_t node) { return position(after(node)); }};
   }
 
   PositionNumbers<double> position(std::uint32_t context) const {
@@ -151,9 +147,7 @@ class ContextFacts<ScheduledRule> {
   }
   template <class After>
   RowFacts<double> of_nodes(const After& after) const {
-    RowFacts<double> facts;
-    facts.draft_best = [this, after](std::int32_t node) { return draft_best(after(node)); };
-    return facts;
+    return {.draft_best = [this, after](std::int32_t node) { return draft_best(after(node)); }};
   }
 
   double draft_best(std::uint32_t context) const {
