@@ -39,13 +39,9 @@ inline DraftedShape drafted_paths(std::int32_t paths, std::int32_t gamma) {
 
 template <class Rule>
 DraftedShape drafted_shape(const Rule& rule, std::int32_t gamma) {
-  if constexpr (requires { *rule.tree; }) {
-    return {*rule.tree, true};
-  } else if constexpr (requires { rule.paths; }) {
-    return drafted_paths(rule.paths, gamma);
-  } else {
-    return drafted_paths(1, gamma);
-  }
+  if constexpr (requires { *rule.tree; }) return {*rule.tree, true};
+  if constexpr (requires { rule.paths; }) return drafted_paths(rule.paths, gamma);
+  return drafted_paths(1, gamma);
 }
 
 /// Facts about the rows after a node that verifications need in addition to totals.
