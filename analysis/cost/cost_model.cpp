@@ -208,7 +208,7 @@ RoundCosts round_costs(const CostPair& costs, int most, const Operation& at) {
 
 int chosen_gamma(std::span<const double> speeds, const RoundCosts& costs) {
   constexpr double near = 0.99;
-  auto best = std::ranges::max_element(speeds) - speeds.begin();
+  auto best = std::max_element(speeds.begin(), speeds.end()) - speeds.begin();
   const double enough = near * speeds[static_cast<std::size_t>(best)];
   while (costs.c == 0 && best > 1 && speeds[static_cast<std::size_t>(best) - 1] >= enough) --best;
   return static_cast<int>(best);
