@@ -1,7 +1,6 @@
 #include "serving/advisor/pair_costs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -134,18 +133,8 @@ MeasuredCost times_of(const std::string& file) {
   const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<MeasuredPoint> points;
   try {
-    each_row(text, file, {{"tokens"}, {"batch"}, {"ms"}},
-             [&](const std::string& where, const std::vector<std::string>& fields) {
-               const auto tokens = number_in(fields[0]);
-               const auto batch = number_in(fields[1]);
-               const auto ms = number_in(fields[2]);
-               if (!tokens || !batch || !ms) {
-                 throw UsageError(
-                     "{}: \"{}\"; expected three numbers: tokens, batch and ms, such as 1,8,12.5", where,
-                     fmt::format("{}", fmt::join(fields, ",")).substr(0, 80));
-               }
-               points.push_back({*tokens, *batch, *ms});
-             });
+    for (const auto& row : read_numbers(text, file, {"tokens", "batch", "ms"}))
+      points.push_back({row[0], row[1], row[2]});
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }

@@ -4,14 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <cmath>
-#include <numeric>
+#include <mutex>
+#include <set>
 #include <stdexcept>
-#include <type_traits>
 
 #include "core/distribution/number.hpp"
 #include "core/stop.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/base/support/text_files.hpp"
 #include "sim/text/text_file.hpp"
 
@@ -19,62 +21,11 @@ namespace speclab {
 
 namespace {
 
-void refuse_utf16(std::string_view text, const std::string& file) {
-  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
-    throw std::invalid_argument(fmt::format("{}: {}", file, problem));
-}
-
-std::string known_columns_of(const std::vector<ColumnNames>& columns) {
-  std::string known;
-  for (const ColumnNames& names : columns)
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", fmt::join(names, " or "));
-  return fmt::format(
-      "expected the columns {}, in any order below a header with these names, or in this order without a header",
-      known);
-}
-
-std::vector<std::size_t> places_in(const std::vector<std::string>& header,
-                                   const std::vector<ColumnNames>& columns, const std::string& where) {
-  std::vector<std::size_t> places(columns.size(), header.size());
-  const auto refuse = [&](std::string_view name, const char* problem) {
-    throw std::invalid_argument(fmt::format("{}: column \"{}\" {}; {}", where, name.substr(0, 80), problem,
-                                            known_columns_of(columns)));
-  };
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    const auto column = std::find_if(columns.begin(), columns.end(), [&](const ColumnNames& names) {
-      return std::find(names.begin(), names.end(), header[i]) != names.end();
-    });
-    if (column == columns.end()) refuse(header[i], "is not known");
-    std::size_t& place = places[static_cast<std::size_t>(column - columns.begin())];
-    if (place != header.size()) refuse(header[i], "occurs twice");
-    place = i;
-  }
-  for (std::size_t j = 0; j < columns.size(); ++j) {
-    if (places[j] == header.size()) refuse(columns[j].front(), "is missing");
-  }
-  return places;
-}
-
-std::string quoted_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '"') out += '"';
-    out += letter;
-  }
-  return out + '"';
-}
-
 std::string field(const CsvValue& value) {
-  return std::visit(
-      [](const auto& held) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
-          return quoted_text(held);
-        } else {
-          return fmt::format("{}", held);
-        }
-      },
-      value);
+  const auto* const text = std::get_if<std::string>(&value);
+  if (text == nullptr) return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
+  if (text->find_first_of(",\"\r\n") == std::string::npos) return *text;
+  return '"' + boost::algorithm::replace_all_copy(*text, "\"", "\"\"") + '"';
 }
 
 }  // namespace
@@ -114,6 +65,17 @@ std::optional<double> number_in(std::string_view text) {
 
 std::optional<std::int64_t> integer_in(std::string_view text) { return parsed<std::int64_t>(text); }
 
+void warn_of_open_end(std::string_view text, const std::string& file) {
+  static std::mutex mutex;
+  static std::set<std::string> warned;
+  const std::scoped_lock lock(mutex);
+  if (text.empty() || text.ends_with('\n') || text.ends_with('\r') || !warned.insert(file).second) return;
+  fmt::print(stderr, "warning: {}\n",
+             printable_line(fmt::format(
+                 "{}:{}: no newline after this line; if the file was cut off, its last number is wrong", file,
+                 1 + std::ranges::count(text, '\n'))));
+}
+
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   std::vector<TextLine> lines;
   StopCounter stop(1000);
@@ -146,46 +108,40 @@ std::vector<std::string> header_names(std::string_view line) {
   return names;
 }
 
-std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file) {
-  refuse_utf16(text, file);
-  std::vector<NumberRow> rows;
+std::vector<std::vector<double>> read_numbers(std::string_view text, const std::string& file,
+                                              const std::vector<std::string>& columns) {
+  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
+    throw std::invalid_argument(fmt::format("{}: {}", file, problem));
+  warn_of_open_end(text, file);
+  std::vector<std::size_t> places;  // of the columns in the header
+  std::vector<std::vector<double>> rows;
   StopCounter stop(1000);
-  for (const TextLine& line : lines_of(text, file)) {
+  const std::vector<TextLine> lines = lines_of(text, file);
+  for (const TextLine& line : lines) {
     stop.step();
-    NumberRow row{line.where, {}};
-    for (const std::string& word : split(line.text, ',')) {
-      const auto value = number_in(word);
-      if (!value) throw std::invalid_argument(fmt::format("{}: \"{}\" is not a number", line.where, word));
-      row.numbers.push_back(*value);
+    const auto refuse = [&](const std::string& problem) {
+      throw std::invalid_argument(fmt::format("{}: {}", line.where, problem));
+    };
+    const std::vector<std::string> words = split(line.text, ',');
+    if (!columns.empty() && &line == lines.data() && !header_names(line.text).empty()) {
+      if (!std::ranges::is_permutation(words, columns))
+        refuse(fmt::format("columns {}; expected {}, in any order", line.text.substr(0, 80),
+                           fmt::join(columns, ", ")));
+      for (const std::string& column : columns)
+        places.push_back(static_cast<std::size_t>(std::ranges::find(words, column) - words.begin()));
+      continue;
     }
-    rows.push_back(std::move(row));
+    if (!columns.empty() && words.size() != columns.size())
+      refuse(fmt::format("{} numbers; expected {}", words.size(), fmt::join(columns, ", ")));
+    std::vector<double>& row = rows.emplace_back();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[places.empty() ? i : places[i]];
+      const auto value = number_in(word);
+      if (!value) refuse(fmt::format("\"{}\" is not a number", word));
+      row.push_back(*value);
+    }
   }
   return rows;
-}
-
-void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
-              const VisitRow& visit) {
-  refuse_utf16(text, file);
-  const std::vector<TextLine> lines = lines_of(text, file);
-  std::vector<std::size_t> places(columns.size());
-  std::iota(places.begin(), places.end(), 0);
-  const std::vector<std::string> first = split(lines.empty() ? "" : lines.front().text, ',');
-  const bool headed = !lines.empty() && std::none_of(first.begin(), first.end(), [](const std::string& word) {
-    return number_in(word).has_value();
-  });
-  if (headed) places = places_in(first, columns, lines.front().where);
-  std::vector<std::string> fields(columns.size());
-  StopCounter stop(1000);
-  for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
-    stop.step();
-    std::vector<std::string> words = split(lines[i].text, ',');
-    if (words.size() != columns.size()) {
-      throw std::invalid_argument(
-          fmt::format("{}: {} fields; {}", lines[i].where, words.size(), known_columns_of(columns)));
-    }
-    for (std::size_t j = 0; j < fields.size(); ++j) fields[j] = std::move(words[places[j]]);
-    visit(lines[i].where, fields);
-  }
 }
 
 std::string csv_for_spreadsheets(std::string_view records) {

@@ -25,6 +25,10 @@ std::optional<double> number_in(std::string_view text);
 /// Returns the whole text as an integer; empty if it is not one.
 std::optional<std::int64_t> integer_in(std::string_view text);
 
+/// Warns on standard error, once for each file, if the last line of a table has no newline: if the file was
+/// cut off, its last number may be, too.
+void warn_of_open_end(std::string_view text, const std::string& file);
+
 /// A line that is not empty.
 struct TextLine {
   std::string where;  ///< "file:number"
@@ -42,28 +46,12 @@ std::string_view first_line_of(std::string_view text);
 /// contain blanks. Returns nothing for other lines.
 std::vector<std::string> header_names(std::string_view line);
 
-struct NumberRow {
-  std::string where;
-  std::vector<double> numbers;
-};
-
-/// Returns the numbers of every line, which commas separate. Throws std::invalid_argument ("file:2: "x" is
-/// not a number") for other fields, and for an empty one: a line that ends with a comma may have lost a
-/// number.
-std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file);
-
-/// The names that a column may have in a header; messages show the first.
-using ColumnNames = std::vector<std::string_view>;
-
-/// Visits a row's fields, in the order of the requested columns.
-using VisitRow = std::function<void(const std::string& where, const std::vector<std::string>& fields)>;
-
-/// Visits the lines of a table that has these columns and no others. A first line in which no field is a
-/// number is the header, which gives the order of the columns; without a header it is that of `columns`.
-/// Throws std::invalid_argument, which names file, line and the columns that are known, for a name in the
-/// header that is unknown, missing or there twice, and for a line of fewer or more fields.
-void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
-              const VisitRow& visit);
+/// Returns the numbers of every line, which commas separate. With `columns`, each line has these and no
+/// others, in the order of a header with these names, if there is one; they are returned in the order of
+/// `columns`. Throws std::invalid_argument ("file:2: "x" is not a number") for other fields, and for an empty
+/// one: a line that ends with a comma may have lost a number.
+std::vector<std::vector<double>> read_numbers(std::string_view text, const std::string& file,
+                                              const std::vector<std::string>& columns = {});
 
 /// One field. Floating-point numbers are written in the shortest form that is read back as the same double.
 using CsvValue = std::variant<std::string, double, std::int64_t, std::uint64_t>;

@@ -35,7 +35,7 @@ const Typed<Rows>& rows_type() {
 /// Returns the rows of an array [V], [contexts, V], or [V, V, ..., V] of floating-point numbers of any width.
 Rows rows_in(const NpyArray& array) {
   if (array.kind != 'f' || array.shape.empty() || array.size() == 0)
-    throw std::invalid_argument("expected an array of floating-point numbers [contexts, V]");
+    throw std::runtime_error("expected an array of floating-point numbers [contexts, V]");
   const std::size_t vocab = array.shape.back();
   Rows rows;
   for (std::size_t i = 0; i < array.size(); ++i) {
@@ -52,20 +52,17 @@ Rows numpy_rows(const std::string& text, const std::filesystem::path& file) {
     const std::vector<std::string> names = archive.names();
     if (names.size() == 1) return rows_in(archive.array(names.front()));
     if (archive.has("rows")) return rows_in(archive.array("rows"));
-    throw std::invalid_argument(fmt::format("{} arrays; expected one, or one called \"rows\"", names.size()));
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw std::invalid_argument(fmt::format("{}: {}", file.string(), error.what()));
+    throw std::runtime_error(fmt::format("{} arrays; expected one, or one called \"rows\"", names.size()));
+  } catch (const std::runtime_error& error) {
+    throw std::invalid_argument(
+        fmt::format("{}: {}; save the rows by numpy.save", file.string(), error.what()));
   }
 }
 
 Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
   if (file.extension() == ".npy" || file.extension() == ".npz") return numpy_rows(text, file);
   if (file.extension() == ".json") return read(rows_type(), parse_json(text), "");
-  Rows rows;
-  for (NumberRow& row : read_numbers(text, file.string())) rows.push_back(std::move(row.numbers));
-  return rows;
+  return read_numbers(text, file.string());
 }
 
 /// Reads rows from .csv (one row per line, commas between numbers), .json (array of arrays), or an array

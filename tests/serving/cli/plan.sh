@@ -76,9 +76,9 @@ expect 0 plan alpha 0.7 --target-times turned.csv --draft-times draft.csv --json
 python "assert data == json.load(open('by_order.json'))" out
 printf 'step,n_draft,n_acc\n1,5,3\n2,5,4\n' >rounds_of.csv
 expect 2 plan alpha 0.7 --target-times rounds_of.csv --draft-times draft.csv
-says err 'rounds_of.csv:1: column "step" is not known; expected the columns tokens, batch, ms'
+says err 'rounds_of.csv:1: columns step,n_draft,n_acc; expected tokens, batch, ms'
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
-says err 'column "step" is not known'
+says err 'columns step,n_draft,n_acc'
 expect 2 plan load 0.7 --c 0.1 --target-times target.csv --set serving.trace=rounds_of.csv
 says err 'rounds_of.csv:1: none of "step, n_draft, n_acc" is the time of arrival'
 printf 'timestamp,prompt,output\n0,20,5\n10,20,5\n20,20,5\n' >bare.csv
