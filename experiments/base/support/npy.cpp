@@ -92,6 +92,8 @@ double NpyArray::number(std::size_t index) const {
 NpyArray parse_npy(std::string_view bytes) {
   if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12)
     throw std::runtime_error("it is not an .npy file");
+  if (bytes[6] < 1 || bytes[6] > 3)
+    throw std::runtime_error(fmt::format("its format version is {}; expected 1 to 3", int{bytes[6]}));
   const std::size_t size_bytes = bytes[6] == 1 ? 2 : 4;
   const std::uint64_t header_size = word(bytes, 8, size_bytes);
   const std::size_t begin = 8 + size_bytes;
@@ -101,8 +103,12 @@ NpyArray parse_npy(std::string_view bytes) {
   static const std::regex form(
       R"('descr': '[<|]([iuf])([1248])'.*'fortran_order': False.*'shape': \(([\d, ]{0,100})\))");
   std::smatch found;
-  if (!std::regex_search(header, found, form))
-    throw std::runtime_error(fmt::format("it is an array of another form: {}", header));
+  if (!std::regex_search(header, found, form)) {
+    constexpr std::size_t shown = 100;
+    throw std::runtime_error(fmt::format(
+        "it is an array of another form ({}); convert it by numpy.ascontiguousarray(x, dtype=\"<f8\"), or \"<i8\" of tokens",
+        header.substr(0, std::min(header.find_last_not_of(" \n") + 1, shown))));
+  }
   NpyArray array;
   array.kind = *found[1].first;
   array.bytes = std::stoull(found[2]);
@@ -153,6 +159,7 @@ NpzArchive::NpzArchive(std::string_view bytes) : bytes_(bytes) {
       e += 4 + length;
     }
     at += fixed + name + extra + comment;
+    if (has(entry.name)) throw std::runtime_error(fmt::format("it has two arrays \"{}\"", entry.name));
     entries_.push_back(std::move(entry));
   }
 }

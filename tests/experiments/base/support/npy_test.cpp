@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "tests/experiments/npy_text.hpp"
 
@@ -35,4 +38,23 @@ TEST_CASE("what is written is read back, also with two dimensions") {
   CHECK(back.shape == std::vector<std::size_t>{2, 3});
   CHECK(back.number(5) == 6);
   CHECK(file.size() % 64 == 48);
+}
+
+TEST_CASE("arrays of another form are refused with a conversion that numpy.savez keeps") {
+  const auto refusal = [](const char* from, const std::string& to) -> std::string {
+    std::string file = npy_text(std::vector<double>{1, 2}, {2});
+    file.replace(file.find(from), to.size(), to);
+    try {
+      parse_npy(file);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal("<f8", "<f8").empty());
+  for (const auto& [from, to] : {std::pair("<f8", ">f8"), std::pair("False", "True ")}) {
+    CHECK(refusal(from, to).find("numpy.ascontiguousarray") != std::string::npos);
+    CHECK(refusal(from, to).find('\n') == std::string::npos);
+  }
+  CHECK(refusal("\x01", "\x09").find("format version is 9") != std::string::npos);
 }
