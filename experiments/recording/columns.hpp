@@ -16,6 +16,8 @@
 
 namespace speclab {
 
+struct JsonPlace;
+
 /// One token. Its texts point into the file.
 struct TokenRecord {
   std::string_view sequence;
@@ -44,6 +46,10 @@ class RecordingBuilder {
   std::unordered_set<std::string> seen_;
   StopCounter now_and_then_{1 << 10};
 };
+
+/// Throws UsageError for keys of a JSON line, or of its rows, that this program does not know: as in CSV,
+/// they may change the meaning of the others. Also throws for a logp or logq that is not that of its row.
+void check_line(const JsonPlace& line);
 
 /// Returns the depth, from 0, of "logq", "logq_depth2", ...; empty for other names.
 std::optional<std::size_t> depth_of(std::string_view column);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -31,7 +32,8 @@ struct JsonPlace {
   }
   /// Returns the value of a key or an element. Throws UsageError if the key is missing.
   JsonPlace at(const char* key) const {
-    if (!has(key)) throw UsageError("{}: missing", below(key));
+    if (!has(key))
+      throw UsageError("{}: {}", below(key), value->is_object() && value->contains(key) ? "null" : "missing");
     return {&(*value)[key], below(key)};
   }
   JsonPlace at(std::size_t index) const { return {&(*value)[index], below(std::to_string(index))}; }
@@ -45,6 +47,11 @@ struct JsonPlace {
   double number() const {
     if (!value->is_number()) refuse("a number");
     return value->get<double>();
+  }
+  /// Returns a number. JSON has no infinities; they are usually written as text.
+  double logarithm() const {
+    if (*value == "-inf" || *value == "-Infinity") return -std::numeric_limits<double>::infinity();
+    return number();
   }
   std::int64_t integer(const char* expected) const {
     if (!value->is_number_integer()) refuse(expected);

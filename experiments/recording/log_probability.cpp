@@ -6,12 +6,8 @@
 
 namespace speclab {
 
-namespace {
-
 constexpr double rounding = 1e-4;
 constexpr double missing = -9999;
-
-}  // namespace
 
 double checked_log(double value, const std::string& where, const std::string& what) {
   if (std::isnan(value) || value > rounding) {

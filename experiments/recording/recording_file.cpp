@@ -88,7 +88,7 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
                      first.format, draft, second.format);
   }
   if (rows != nullptr) return {measure_rows(join(*rows, *draft_rows), rate), format};
-  Recording joined = join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part));
+  Recording joined = join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part), file, draft);
   refuse_zeros(joined, file, draft);
   return {std::move(joined), format};
 }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <functional>
+#include <numbers>
 #include <set>
 #include <utility>
 
@@ -61,20 +64,40 @@ void check_sets(const RowFile& file) {
   throw UsageError("{}: row {} is not a distribution", file.target.where, row);
 }
 
-/// Whether a set has shown a number that is no probability.
+/// Forms of logarithms of probabilities: those of exp(factor x). The first is the expected one.
+constexpr std::array<std::pair<const char*, double>, 4> log_forms{
+    {{"natural logarithms", 1},
+     {"logarithms of base 10", std::numbers::ln10},
+     {"logarithms of base 2", std::numbers::ln2},
+     {"negated logarithms", -1}}};
+
+/// Whether a set has shown a number that is no probability, and in which forms all its rows sum to 1.
 class SeenLogits {
  public:
-  explicit SeenLogits(const RowSet& set) : set_(set), seen_(set.meaning == RowMeaning::probabilities) {}
+  explicit SeenLogits(const RowSet& set) : set_(set), seen_(set.meaning == RowMeaning::probabilities) {
+    for (std::atomic<bool>& all : all_sum_to_1_) all = !seen_;
+  }
 
   void look_at(const void* row, std::vector<double>& scratch) {
-    if (seen_.load(std::memory_order_relaxed)) return;
+    if (seen_ && std::none_of(all_sum_to_1_.begin() + 1, all_sum_to_1_.end(), std::identity())) return;
     scratch.resize(set_.vocab);
     read_row(row, set_.number, set_.vocab, scratch.data());
-    if (std::ranges::any_of(scratch, [](double number) { return number < 0 || number > 1; }))
-      seen_.store(true, std::memory_order_relaxed);
+    if (std::ranges::any_of(scratch, [](double number) { return number < 0 || number > 1; })) seen_ = true;
+    for (std::size_t form = 0; form < log_forms.size(); ++form) {
+      if (!all_sum_to_1_[form]) continue;
+      constexpr double rounding = 0.01;  // of half precision
+      double sum = 0;
+      for (const double number : scratch) sum += std::exp(log_forms[form].second * number);
+      if (!(std::abs(sum - 1) <= rounding)) all_sum_to_1_[form] = false;
+    }
   }
-  /// Throws UsageError if all numbers that were looked at lie between 0 and 1.
+  /// Throws UsageError if all numbers that were looked at lie between 0 and 1, or have another form.
   void require() const {
+    for (std::size_t form = 1; form < log_forms.size() && !all_sum_to_1_[0]; ++form) {
+      if (!all_sum_to_1_[form]) continue;
+      throw UsageError("{}: rows are {} of probabilities; expected {}: multiply them by {:.7g}", set_.where,
+                       log_forms[form].first, log_forms[0].first, log_forms[form].second);
+    }
     if (seen_) return;
     throw UsageError(
         "{}: all numbers are from 0 to 1, but rows do not sum to 1, so they are neither probabilities nor clearly logits: divide each row by its sum, or subtract a number above 1 from all logits, which changes no distribution",
@@ -84,6 +107,7 @@ class SeenLogits {
  private:
   const RowSet& set_;
   std::atomic<bool> seen_;
+  std::array<std::atomic<bool>, log_forms.size()> all_sum_to_1_;
 };
 
 void to_probabilities(const void* row, const RowSet& set, double* out) {
@@ -165,6 +189,13 @@ RowFile join(const RowFile& target, const RowFile& draft) {
     throw UsageError("{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ",
                      draft.target.where, i, draft.tokens[i], target.target.where, target.tokens[i]);
   }
+  // A file without `sequence` has one.
+  if (const auto odd = std::ranges::mismatch(draft.sequences, target.sequences, {}, &RecordedSequence::first,
+                                             &RecordedSequence::first)
+                           .in1;
+      odd != draft.sequences.end() && draft.sequences.size() > 1)
+    throw UsageError("{}: sequence {} has {} tokens from row {} on; {} has no such sequence there",
+                     draft.target.where, odd->name, odd->count, odd->first, target.target.where);
   RowFile joined = target;
   joined.draft = draft.target;
   joined.drawn = target.drawn && draft.drawn;

@@ -27,11 +27,11 @@ void add_token(ScoredSequence& sequence, ScoredToken token, const std::string& w
   sequence.tokens.push_back(std::move(token));
 }
 
-Recording join(const ScoredText& target, const ScoredText& draft) {
+Recording join(const ScoredText& target, const ScoredText& draft, const std::string& target_file,
+               const std::string& draft_file) {
   if (target.sequences.size() != draft.sequences.size()) {
-    throw UsageError(
-        "the target's file has {} sequences, the draft's {}; the draft must score the target's texts, in order",
-        target.sequences.size(), draft.sequences.size());
+    throw UsageError("{}: {} sequences, but {} has {}; the draft must score the target's texts, in order",
+                     draft_file, draft.sequences.size(), target_file, target.sequences.size());
   }
   Recording recording;
   recording.draft.resize(1);
@@ -57,7 +57,7 @@ Recording join(const ScoredText& target, const ScoredText& draft) {
       recording.draft[0].push_back(q.log_probability);
     }
   }
-  if (recording.size() == 0) throw UsageError("the target's file has no token with a log-probability");
+  if (recording.size() == 0) throw UsageError("{}: no token has a log-probability", target_file);
   return recording;
 }
 

@@ -38,6 +38,7 @@ void add_token(ScoredSequence& sequence, ScoredToken token, const std::string& w
 /// Joins the target's generated texts with the draft's log-probabilities of the same tokens; sequences match
 /// by order. If the draft scored the prompt, too, its last tokens are used. Throws UsageError if numbers of
 /// sequences or tokens differ, or if tokens differ because of two tokenizers.
-Recording join(const ScoredText& target, const ScoredText& draft);
+Recording join(const ScoredText& target, const ScoredText& draft, const std::string& target_file,
+               const std::string& draft_file);
 
 }  // namespace speclab

@@ -13,6 +13,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/csv.hpp"
+#include "experiments/recording/columns.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_source.hpp"
 
@@ -108,6 +109,7 @@ std::vector<TopRows> read_top_rows(const std::string& file) {
           line.where);
     }
     const JsonPlace here{&json, line.where, true};
+    check_line(here);
     all.push_back({line.where, read_row(here.at("target")), read_row(here.at("draft"))});
   }
   if (all.empty()) throw UsageError("{}: has no rows", file);

@@ -231,6 +231,7 @@ RecordingPart read_csv(const RecordingSource& source) {
     if (columns.task != none) record.task = without_blanks(fields[columns.task]);
     builder.add(record, where);
   }
+  warn_of_open_end(source.bytes(), source.name());
   return std::move(builder).take(source.name());
 }
 

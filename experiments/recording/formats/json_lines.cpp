@@ -1,17 +1,13 @@
 // Reads JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq":
 // -2}.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/printable.hpp"
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
@@ -31,27 +27,8 @@ std::string not_json_lines(const RecordingSource& source) {
   return "";
 }
 
-/// JSON has no infinities; they are usually written as text.
-double number_of(const JsonPlace& place) {
-  if (*place.value == "-inf" || *place.value == "-Infinity") return -std::numeric_limits<double>::infinity();
-  return place.number();
-}
-
 std::string name_of(const JsonPlace& place) {
   return place.value->is_string() ? place.value->get<std::string>() : place.value->dump();
-}
-
-/// Throws UsageError for keys that this program does not know: as in CSV, they may change the meaning of the
-/// others.
-void refuse_unknown_keys(const Json& line, const std::string& where) {
-  static const std::vector<std::string> known{"sequence", "position", "token",  "logp", "logq",
-                                              "entropy",  "task",     "target", "draft"};
-  constexpr std::size_t max_shown = 40;
-  for (const auto& [key, value] : line.items()) {
-    if (depth_of(key) || std::find(known.begin(), known.end(), key) != known.end()) continue;
-    throw UsageError("{}: the key \"{}\" is not known; expected {} and logq_depth2, ...; leave others out",
-                     where, printable(key, max_shown), fmt::join(known, ", "));
-  }
 }
 
 RecordingPart read_json_lines(const RecordingSource& source) {
@@ -69,8 +46,8 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     const std::string where = fmt::format("{}:{}", source.name(), number);
     const Json json = json_line(line, where);
     if (!json.is_object()) throw UsageError("{}: this line is no JSON object", where);
-    refuse_unknown_keys(json, where);
-    const JsonPlace here{&json, where + ": "};
+    const JsonPlace here{&json, where, true};
+    check_line(here);
     const auto refuse_new = [&](const std::string& key) {
       if (json.contains(key)) throw UsageError("{}: /{}: the first line has no such value", where, key);
     };
@@ -81,13 +58,13 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     record.sequence = sequence;
     record.task = task;
     record.position = here.at("position").integer("an integer");
-    record.logp = number_of(here.at("logp"));
+    record.logp = here.at("logp").logarithm();
     record.logq.clear();
     for (std::size_t depth = 0; depth < depths; ++depth) {
       record.logq.push_back(
-          number_of(here.at(depth == 0 ? "logq" : fmt::format("logq_depth{}", depth + 1).c_str())));
+          here.at(depth == 0 ? "logq" : fmt::format("logq_depth{}", depth + 1).c_str()).logarithm());
     }
-    if (has_entropy) record.entropy = number_of(here.at("entropy"));
+    if (has_entropy) record.entropy = here.at("entropy").logarithm();
     builder.add(record, [&where] { return where; });
   }
   return std::move(builder).take(source.name());

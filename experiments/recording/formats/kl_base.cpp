@@ -3,6 +3,7 @@
 // f32 scale, f32 minimum, then log p = scale u + minimum
 // (https://github.com/ggml-org/llama.cpp/blob/master/tools/perplexity/perplexity.cpp). The text was given to
 // the model, not drawn from it.
+#include <algorithm>
 #include <cstring>
 
 #include "experiments/base/format/config_error.hpp"
@@ -65,8 +66,8 @@ RecordingPart read_kl_base(const RecordingSource& source) {
       file.tokens.push_back(number_at<std::int32_t>(bytes, header_bytes + 4 * token));
     }
   }
-  file.target.at = [rows = bytes.substr(begin), row_bytes, v](std::size_t row,
-                                                              std::vector<float>& scratch) -> const void* {
+  file.target.at = [rows = bytes.substr(begin), row_bytes, v, name = source.name()](
+                       std::size_t row, std::vector<float>& scratch) -> const void* {
     scratch.resize(v);
     const std::size_t at = row * row_bytes;
     const auto scale = number_at<float>(rows, at);
@@ -75,6 +76,9 @@ RecordingPart read_kl_base(const RecordingSource& source) {
       scratch[i] =
           scale * static_cast<float>(number_at<std::uint16_t>(rows, at + 2 * (row_header + i))) + least;
     }
+    if (scale < 0 || *std::ranges::max_element(scratch) > 1e-3F)
+      throw UsageError("{}: row {} has scale {} and minimum {}; expected log-probabilities, at most 0", name,
+                       row, scale, least);
     return scratch.data();
   };
   return file;

@@ -21,37 +21,36 @@ RecordingPart read_recording_fields(const RecordingSource& source) {
   RecordingBuilder builder(1, entropy);
   std::string sequence_before;
   std::int64_t next = 0;
-  each_named_record(lines_of(source.bytes(), source.name()), fields,
-                    [&](const TextLine& line, const std::map<std::string, std::string>& values) {
-                      const auto text = [&](const char* name, const char* otherwise) {
-                        const auto found = values.find(name);
-                        return found == values.end() ? std::string(otherwise) : found->second;
-                      };
-                      const auto number = [&](const char* name) {
-                        const std::string word = text(name, "");
-                        char* end = nullptr;
-                        const double value = std::strtod(word.c_str(), &end);
-                        if (word.empty() || *end != '\0')
-                          throw UsageError("{}: {} is \"{}\"; expected a number", line.where, fields.at(name),
-                                           word);
-                        return value;
-                      };
-                      const std::string sequence = text("sequence", "0");
-                      const std::string task = text("task", "");
-                      if (sequence != sequence_before) next = 0;
-                      sequence_before = sequence;
-                      const auto position = integer_in(text("position", std::to_string(next++).c_str()));
-                      if (!position)
-                        throw UsageError("{}: {} is \"{}\"; expected an integer", line.where,
-                                         fields.at("position"), values.at("position"));
-                      builder.add({.sequence = sequence,
-                                   .position = *position,
-                                   .logp = number("logp"),
-                                   .logq = {number("logq")},
-                                   .entropy = entropy ? number("entropy") : 0,
-                                   .task = task},
-                                  [&] { return line.where; });
-                    });
+  const auto add = [&](const TextLine& line, const std::map<std::string, std::string>& values) {
+    const auto text = [&](const char* name, const char* otherwise) {
+      const auto found = values.find(name);
+      return found == values.end() ? std::string(otherwise) : found->second;
+    };
+    const auto number = [&](const char* name) {
+      const std::string word = text(name, "");
+      char* end = nullptr;
+      const double value = std::strtod(word.c_str(), &end);
+      if (word.empty() || *end != '\0')
+        throw UsageError("{}: {} is \"{}\"; expected a number", line.where, fields.at(name), word);
+      return value;
+    };
+    const std::string sequence = text("sequence", "0");
+    const std::string task = text("task", "");
+    if (sequence != sequence_before) next = 0;
+    sequence_before = sequence;
+    const auto position = integer_in(text("position", std::to_string(next++).c_str()));
+    if (!position)
+      throw UsageError("{}: {} is \"{}\"; expected an integer", line.where, fields.at("position"),
+                       values.at("position"));
+    builder.add({.sequence = sequence,
+                 .position = *position,
+                 .logp = number("logp"),
+                 .logq = {number("logq")},
+                 .entropy = entropy ? number("entropy") : 0,
+                 .task = task},
+                [&] { return line.where; });
+  };
+  each_named_record(lines_of(source.bytes(), source.name()), fields, add);
   return std::move(builder).take(source.name());
 }
 

@@ -2,6 +2,7 @@
 // (https://huggingface.co/docs/safetensors, "Format").
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -88,11 +89,24 @@ RecordingPart read_safetensors(const RecordingSource& source) {
   for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__") names.push_back(name);
   }
+  std::vector<NpyArray> parts;
   const auto find = [&](const std::string& name) -> std::optional<NpyArray> {
     if (!entries.has(name.c_str())) return std::nullopt;
-    return array_of(entries.at(name.c_str()), data);
+    parts.push_back(array_of(entries.at(name.c_str()), data));
+    return parts.back();
   };
-  return rows_of(source.name(), source.file(), names, find);
+  RowFile rows = rows_of(source.name(), source.file(), names, find);
+  std::ranges::sort(parts, {}, [](const NpyArray& part) { return part.data.data(); });
+  std::size_t end = 0;
+  for (const NpyArray& part : parts) {
+    if (part.data.data() != data.data() + end) break;
+    end += part.data.size();
+  }
+  if (end != data.size())
+    throw UsageError(
+        "{}: at byte {} of the data no tensor begins, or two overlap; the format has them one after another, to the end of the file",
+        source.name(), end);
+  return rows;
 }
 
 }  // namespace

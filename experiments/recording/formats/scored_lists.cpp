@@ -126,6 +126,9 @@ RecordingPart read_scored(const RecordingSource& source, ScoredLists lists) {
     goes_on = (response.has("done") && *response.at("done").value == false) ||
               (response.has("token") && !response.has("generated_text"));
   }
+  if (goes_on)
+    throw UsageError("{}: the stream ends before its text; is the file cut off?",
+                     source.documents().back().where);
   return text;
 }
 

@@ -47,4 +47,14 @@ expect 2 prove --all --rule token
 expect 2 prove --all --instances 0
 expect 2 prove "$source_dir/configs/austen_words.json" --set sweep=null --set models.target='{"kind":"zipf","vocab":5}'
 
+# Keys that are not known are refused, also within a row, and a row that contradicts its line.
+rows=$source_dir/configs/recorded/austen_rows.jsonl
+for change in 's/"token"/"foo": 1, "token"/' 's/"ids"/"foo": 1, "ids"/' 's/"logp": -/"logp": -1/'; do
+  sed "3$change" "$rows" >rows.jsonl
+  expect 2 prove --rule token --recording rows.jsonl
+  says err "rows.jsonl:3: "
+  expect 2 plan recording rows.jsonl --c .05
+  says err "rows.jsonl:3: "
+done
+
 report

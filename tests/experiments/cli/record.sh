@@ -54,4 +54,11 @@ says err "expected a name that ends in .csv, .jsonl or .safetensors"
 expect 2 record "$markov"
 expect 2 record "$markov" --out no/such/../pair.csv --tokens 0
 
+# A last line without its newline may be cut off: the file is read, with a warning.
+head -c -1 pair.csv >open.csv
+expect 0 plan recording open.csv --c .05
+says err "open.csv:$(wc -l <pair.csv): no newline"
+expect 0 plan recording pair.csv --c .05
+silent err "a whole file"
+
 report

@@ -297,7 +297,7 @@ TEST_CASE("OpenAI chat and llama-server, one response a line") {
   CHECK(one.target == std::vector<double>{-0.1, -0.2});
   CHECK(one.draft[0] == std::vector<double>{-0.3, std::log(0.5)});
   CHECK(mentions(file_refusal(chat, llama.substr(0, llama.find('\n') + 1)),
-                 "the target's file has 2 sequences, the draft's 1"));
+                 "FILE: 1 sequences, but FILE has 2"));
 }
 
 TEST_CASE("one text in the responses of six servers gives the same columns") {
@@ -417,6 +417,61 @@ TEST_CASE("rows of target and draft in files of their own") {
                  "the texts or the tokenizers differ"));
 }
 
+TEST_CASE("safetensors: tensors that overlap, and bytes of no tensor, are refused") {
+  const std::string data = bytes_of(logits) + bytes_of(probabilities) + bytes_of<std::int64_t>({2, 0});
+  CHECK(file_refusal(safetensors(rows_header, data)) == "");
+  CHECK(mentions(file_refusal(safetensors(rows_header, data + "x")), "at byte 64 of the data"));
+  std::string overlap = rows_header;
+  overlap.replace(overlap.find("[24,48]"), 7, "[20,44]");
+  CHECK(mentions(file_refusal(safetensors(overlap, data)), "at byte 24 of the data"));
+}
+
+TEST_CASE("rows of another base are refused, with its name; logits and natural ones are not") {
+  const auto scaled = [](double factor) {
+    std::vector<float> rows;
+    for (const float p : probabilities) rows.push_back(static_cast<float>(std::log(p) * factor));
+    return file_refusal(rows_file(rows, {2, 0}));
+  };
+  CHECK(scaled(1) == "");
+  CHECK(scaled(1.5) == "");
+  CHECK(mentions(scaled(1 / std::log(10)), "target: rows are logarithms of base 10"));
+  CHECK(mentions(scaled(1 / std::log(2)), "target: rows are logarithms of base 2"));
+  CHECK(mentions(scaled(-1), "target: rows are negated logarithms"));
+  // Rows of one certain token are the same in each base.
+  CHECK(file_refusal(rows_file({0, -INFINITY, -INFINITY, -INFINITY, 0, -INFINITY}, {0, 1})) == "");
+}
+
+TEST_CASE("rows in two files are of the same sequences") {
+  const auto npz = [](std::vector<std::int64_t> sequence) {
+    std::vector<std::pair<std::string, std::string>> arrays{
+        {"logits", npy_text(std::vector<double>{-1, -2, -2, -1}, {2, 2})},
+        {"tokens", npy_text(std::vector<std::int64_t>{1, 0}, {2})}};
+    if (!sequence.empty()) arrays.emplace_back("sequence", npy_text(sequence, {2}));
+    return archive_of(arrays);
+  };
+  CHECK(file_refusal(npz({3, 4}), npz({3, 4})) == "");
+  CHECK(file_refusal(npz({3, 4}), npz({})) == "");
+  CHECK(mentions(file_refusal(npz({3, 3}), npz({3, 4})), "sequence 4 has 1 tokens from row 1 on"));
+}
+
+TEST_CASE("rows in lines of JSON: no unknown keys, and the line's own logarithms") {
+  const auto refusal = [](const std::string& logp, const std::string& more) {
+    return file_refusal(R"({"sequence": 0, "position": 0, "token": 5, "logp": )" + logp +
+                        R"(, "logq": -2, "target": {"ids": [4, 5], "logp": [-0.5, -1], "tail": 0.1)" + more +
+                        "}}\n");
+  };
+  CHECK(refusal("-1.00001", "") == "");
+  CHECK(mentions(refusal("-0.5", ""), "FILE:1: /logp: -0.5; expected -1"));
+  CHECK(mentions(refusal("-1", ", \"foo\": 1"), "FILE:1: /target: the key \"foo\" is not known"));
+  CHECK(mentions(refusal("null", ""), "FILE:1: /logp: null"));
+}
+
+TEST_CASE("a stream without its end is refused") {
+  const std::string one =
+      R"({"response": "a", "done": false, "logprobs": [{"token": "a", "logprob": -0.5}]})";
+  CHECK(mentions(file_refusal(one + "\n" + one + "\n"), "FILE:2: the stream ends before its text"));
+}
+
 TEST_CASE("rows: what does not hold together") {
   CHECK(mentions(file_refusal(rows_file(logits, {2, 3})), "token 1 is 3, outside of a vocabulary of 3"));
   std::vector<float> broken = logits;
@@ -444,8 +499,9 @@ TEST_CASE("rows: what does not hold together") {
 TEST_CASE("arrays that would be passed over are refused by name, in safetensors and npz") {
   const auto with = [](const std::string& name) {
     std::string head = rows_header;
-    head.insert(1, fmt::format(R"("{}":{{"dtype":"I64","shape":[2],"data_offsets":[48,64]}},)", name));
-    return safetensors(head, bytes_of(logits) + bytes_of(probabilities) + bytes_of<std::int64_t>({2, 0}));
+    head.insert(1, fmt::format(R"("{}":{{"dtype":"I64","shape":[2],"data_offsets":[64,80]}},)", name));
+    return safetensors(head,
+                       bytes_of(logits) + bytes_of(probabilities) + bytes_of<std::int64_t>({2, 0, 7, 7}));
   };
   const std::string misspelt = file_refusal(with("sequences"));
   CHECK(mentions(misspelt, "unknown array \"sequences\""));
@@ -463,6 +519,7 @@ TEST_CASE("arrays that would be passed over are refused by name, in safetensors 
   };
   CHECK(mentions(file_refusal(npz("entropy")), "unknown array \"entropy\""));
   CHECK(file_refusal(npz("sequence")) == "");
+  CHECK(mentions(file_refusal(npz("draft")), "two arrays \"draft\""));
   // The archive's checksums are checked.
   std::string damaged = npz("sequence");
   damaged[damaged.find(bytes_of(std::vector<double>{0.25, 0.75})) + 6] ^= 0x10;
@@ -495,6 +552,10 @@ TEST_CASE("llama-perplexity's base: rows of a given text, of two files") {
   CHECK(one.target[0] == doctest::Approx(1 - std::log(z)).epsilon(1e-5));
   CHECK(mentions(file_refusal(kl_base(0.01F, {0, 1, 2, 1}), kl_base(0.02F, {0, 1, 2, 2})),
                  "the tokenizers differ"));
+  for (const float scale : {-0.01F, 0.1F}) {
+    CHECK(mentions(file_refusal(kl_base(scale, {0, 1, 2, 1}), kl_base(0.01F, {0, 1, 2, 1})),
+                   "FILE: row 0 has scale"));
+  }
   CHECK(mentions(file_refusal(kl_base(0.01F, {0, 1, 2, 1}).substr(0, 45)), "is cut off at byte 45"));
 }
 
