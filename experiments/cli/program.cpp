@@ -76,7 +76,9 @@ int run_verb(const Verb& verb, const std::string& called, const Words& words, co
     fmt::print("{}", help_text(verb));
     return exit_ok;
   }
-  values.command = shell_command(called, words);
+  Words lasting = words;
+  std::erase_if(lasting, [](const std::string& word) { return word == "--force" || word == "--json"; });
+  values.command = shell_command(called, lasting);
   return verb.run(values);
 }
 

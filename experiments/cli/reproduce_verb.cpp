@@ -110,6 +110,7 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& files, const Values& v
     const fs::path& file = files[static_cast<std::size_t>(found - names.begin())];
     if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
   }
+  if (picked.empty() && !values["only"].defaulted()) throw UsageError("--only: names no config");
   return picked.empty() ? files : picked;
 }
 
@@ -137,9 +138,11 @@ fs::path report_folder(const Values& values) {
   return changes.empty() ? folder : folder / ("reproduce" + changes_in_name(changes));
 }
 
-/// Throws UsageError if the report in `out` has sections that this one lacks.
+/// Throws UsageError if the report in `out` is not of this verb, or has sections that this one lacks.
 void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
                          const std::vector<fs::path>& todo) {
+  if (fs::exists(out / "result.json") || fs::exists(out / "journal.jsonl"))
+    throw UsageError("{} holds other results; choose another --out, or --force", out.string());
   std::string lost;
   for (const fs::path& file : all) {
     const std::string name = file.stem().string();
@@ -177,8 +180,9 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
     std::set<std::string> read;
-    RunResult made = run_watched(*load_config(file.string(), values, &read),
-                                 {.folder = out / name, .title = name, .quiet = quiet});
+    RunResult made =
+        run_watched(*load_config(file.string(), values, &read),
+                    {.folder = out / name, .title = name, .quiet = quiet, .overwrites = values.has("force")});
     hold_cells(made);  // the summary reads them
     return made;
   });
@@ -258,6 +262,7 @@ int reproduce_main(const Values& values) {
     figure.command = again;
     overview.figures.push_back(draw(figure));
   }
+  if (values.has("force")) remove_result(out);
   page.headline = numbers.sentence();
   page.sections.insert(page.sections.begin(), std::move(overview));
   write_report(out, page);

@@ -45,11 +45,12 @@ void print_section(const Section& section) {
   for (const Passage& passage : section.passages) fmt::print("{}\n", terminal(passage, writes_to_terminal()));
 }
 
-/// Returns the command that makes the same result, without options that do not change it.
-std::string command_of_run(const Values& values, const char* verb, const std::string& file, Backend backend) {
+/// Returns the command that makes the same result in `out`, without options that do not change it.
+std::string command_of_run(const Values& values, const char* verb, const std::string& file, Backend backend,
+                           const std::optional<std::string>& out) {
   std::string command =
       fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
-  if (const auto out = values.given("out")) command += " " + shell_line(option_words("--out", *out));
+  if (out) command += " " + shell_line(option_words("--out", *out));
   if (const auto seed = values.given<std::int64_t>("seed")) command += fmt::format(" --seed {}", *seed);
   if (backend == Backend::cuda) command += " --backend cuda";
   return command;
@@ -132,26 +133,30 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
   const Backend backend = backend_named(values.given("backend").value_or("cpu"));
   std::optional<Shard> shard;
   if (values.has("shard")) shard = shard_named(values.text("shard"));
+  if (force && resume == Resume::required)
+    throw UsageError("--force overwrites results, --resume require continues them: leave one out");
   if (shard && (resume == Resume::required || as_json))
     throw UsageError(
         "--shard goes on with its own journals and prints nothing: leave out --resume and --json");
   const std::filesystem::path folder = run_folder(values, file);
   const auto config = with_sections(*load_config(file, values));
-  const std::string command = command_of_run(values, verb, file, backend);
+  // A shard's journal may be moved, so that its command has no folder.
+  const std::string command =
+      command_of_run(values, verb, file, backend, shard ? std::nullopt : values.given("out"));
 
   return in_file(file, [&] {
     check(*config);
     refuse_unwritable(folder);
     std::optional<FolderLock> lock;
     if (!shard) lock.emplace(folder);
-    if (shard || !force) refuse_foreign_result(folder, *config);
+    if (!force) refuse_foreign_result(folder, *config);
     if (shard) {
+      if (force) remove_foreign_result(folder, *config);
       TerminalWatch watch(fmt::format("shard {}/{}", shard->index, shard->count), quiet);
       const bool whole =
           run_shard(*config, {.folder = folder,
                               .shard = *shard,
                               .command = command,
-                              .anew = force,
                               .backend = backend,
                               .control_for = [&](std::uint64_t total) { return watch.control(total); }});
       if (whole && !quiet)
@@ -162,7 +167,8 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
     RunResult run = run_watched(*config, {.folder = folder,
                                           .title = std::filesystem::path(file).stem().string(),
                                           .quiet = quiet || as_json,
-                                          .resume = force ? Resume::never : resume,
+                                          .resume = resume,
+                                          .overwrites = force,
                                           .backend = backend});
     run.timings.command = command;
     write_and_print(run, values, folder);

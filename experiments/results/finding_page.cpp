@@ -1,23 +1,44 @@
 #include "experiments/results/finding_page.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/algorithm/string/erase.hpp>
 #include <utility>
 
 #include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/page.hpp"
+#include "experiments/base/page/page_text.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/results/result_files.hpp"
 
 namespace speclab {
 
+namespace {
+
+/// Whether the folder holds results, and not those of this command, which its page names.
+bool holds_others(const std::filesystem::path& folder, const std::string& command) {
+  const std::filesystem::path page = folder / "report.html";
+  const std::string own = fmt::format("<dt>Command</dt><dd>{}</dd>", escape_markup(command));
+  if (std::filesystem::exists(page) && read_text(page).find(own) != std::string::npos) return false;
+  return std::ranges::any_of(std::array{"result.json", "journal.jsonl", "summary.csv"},
+                             [&](const char* name) { return std::filesystem::exists(folder / name); });
+}
+
+}  // namespace
+
 void add_page_option(Verb& verb) {
   verb.add<std::string>("out FOLDER", "folder for a page with figures (report.html), and result.json");
+  verb.add("force", "overwrite other results in that folder");
 }
 
 std::filesystem::path page_folder(const Values& values) {
   if (!values.has("out")) return {};
   std::filesystem::path folder = values.text("out");
   refuse_unwritable(folder);
+  if (!values.has("force") && holds_others(folder, values.command))
+    throw UsageError("{} holds other results; choose another --out, or --force", folder.string());
   return folder;
 }
 
@@ -58,6 +79,7 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
     figure.id = fmt::format("figure-{}", i + 1);
     section.figures.push_back(draw(figure));
   }
+  if (holds_others(folder, finding.command)) remove_result(folder);
   write_file_atomically(folder / "result.json", finding.json + "\n");
   write_figures(folder, section);
   Page page = page_of_command(finding.title, finding.command);

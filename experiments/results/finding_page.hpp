@@ -26,17 +26,19 @@ struct Finding {
   std::vector<std::string> inputs = {};  ///< input files, whose hashes the page states; others are left out
 };
 
-/// Adds the option --out FOLDER.
+/// Adds the options --out FOLDER and --force.
 void add_page_option(Verb& verb);
 
-/// Returns the folder of --out, checked to be writable; empty without the option.
+/// Returns the folder of --out; empty without the option. Throws UsageError if it cannot be written, or,
+/// without --force, if it holds other results than this command's.
 std::filesystem::path page_folder(const Values& values);
 
 /// Returns the files that options name; of a folder with a config.json, that and the files that are read
 /// beside it.
 std::vector<std::string> named_files(const Values& values);
 
-/// Writes report.html, result.json and an .svg for each figure into the folder, unless it is empty.
+/// Writes report.html, result.json and an .svg for each figure into the folder, unless its name is empty.
+/// Another command's results are removed.
 void write_finding(const std::filesystem::path& folder, const Finding& finding);
 /// Writes the result into the folder and prints its text, or its JSON with --json. `figures_of` may be null.
 template <class T>

@@ -9,11 +9,7 @@
 
 namespace speclab {
 
-namespace {
-
 constexpr const char* file_name = "journal.jsonl";
-
-}  // namespace
 
 Resume resume_named(const std::string& name) {
   if (name == "auto") return Resume::automatic;
@@ -35,7 +31,6 @@ void Journal::read(Resume resume) {
     notes_.push_back("the earlier run is not continued: " + reason);
     std::filesystem::remove(file_);
   };
-  if (resume == Resume::never) std::filesystem::remove(file_);
   std::optional<JournalContent> earlier = read_journal(file_);
   if (!earlier) {
     if (resume == Resume::required) start_anew("there is no journal");

@@ -13,8 +13,7 @@ namespace speclab {
 /// How a run treats the finished cells of an earlier run.
 enum class Resume {
   automatic,  ///< uses them if everything they depend on is unchanged; else says why not and starts anew
-  required,   ///< uses them, or fails
-  never       ///< starts anew
+  required    ///< uses them, or fails
 };
 /// Returns the mode with this name. Throws UsageError if there is none.
 Resume resume_named(const std::string& name);

@@ -36,7 +36,7 @@ struct JournalHead {
   // Set only for a run divided into shards:
   std::optional<Shard> shard = {};           ///< the shard to which the journal belongs
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
-  std::optional<std::string> command = {};   ///< shell command of the whole run
+  std::optional<std::string> command = {};   ///< shell command of the whole run, without --out
   std::optional<std::int64_t> started = {};  ///< Unix time in seconds
 };
 /// Returns the first line for a run of `identity` by this program.

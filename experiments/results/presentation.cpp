@@ -4,12 +4,8 @@
 
 namespace speclab {
 
-namespace {
-
 constexpr std::size_t max_rows = 200;
 constexpr std::size_t max_rows_open = 40;
-
-}  // namespace
 
 std::vector<Table> metric_tables(const Result& result, const Timings&, const std::string& id) {
   const bool single = result.cells.size() == 1;

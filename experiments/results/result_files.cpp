@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
@@ -41,11 +42,30 @@ void add_fact(Page& page, const char* name, std::string value) {
 
 }  // namespace
 
+void remove_result(const std::filesystem::path& folder) {
+  static const std::regex own(
+      R"((result|timings)\.json|(results|summary)\.csv|report\.html|journal\.jsonl(\.damaged)?|([\w-]+-)?figure-\d+\.svg)");
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (std::regex_match(entry.path().filename().string(), own)) std::filesystem::remove(entry.path(), error);
+  }
+}
+
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config, const char* remedy) {
+  if (std::filesystem::exists(folder / "summary.csv"))
+    throw UsageError("{} holds a report of reproduce; {}", folder.string(), remedy);
   for (const std::shared_ptr<const Config>& earlier :
        {result_config(folder, remedy), journal_config(folder)}) {
     if (!earlier || config_json(*earlier) == config_json(config)) continue;
     throw UsageError("{} holds the results of another config; {}", folder.string(), remedy);
+  }
+}
+
+void remove_foreign_result(const std::filesystem::path& folder, const Config& config) {
+  try {
+    refuse_foreign_result(folder, config);
+  } catch (const UsageError&) {
+    remove_result(folder);
   }
 }
 
@@ -121,6 +141,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto control_for = [&](std::uint64_t total) { return watch->control(total); };
   std::optional<Journal> journal;
   const auto resume = [&](const RunIdentity& identity) {
+    if (options.overwrites) remove_foreign_result(options.folder, *identity.config);
     if (const Experiment& experiment = *shown_part(config).experiment; !experiment.resumable) {
       if (options.resume != Resume::required) return Resumption{};
       throw UsageError("--resume require: \"{}\" measures times; such a run cannot be continued",

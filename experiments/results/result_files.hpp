@@ -12,10 +12,15 @@
 
 namespace speclab {
 
-/// Throws UsageError, with a remedy, if the folder holds a result or journal of another config, or a
-/// result.json that this version cannot read. `config` must include its experiment's sections.
+/// Removes the files of any verb's result from the folder; plots and shards stay.
+void remove_result(const std::filesystem::path& folder);
+/// Throws UsageError, with a remedy, if the folder holds a result or journal of another config, a report of
+/// `reproduce`, or a result.json that this version cannot read. `config` must include its experiment's
+/// sections.
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config,
                            const char* remedy = "choose another --out, or --force to overwrite");
+/// Removes what `refuse_foreign_result` refuses.
+void remove_foreign_result(const std::filesystem::path& folder, const Config& config);
 
 /// How results.csv writes text that a spreadsheet would take for a formula.
 enum class CsvText { as_it_is, marked };
@@ -37,6 +42,7 @@ struct WatchedRun {
   std::string title;  ///< title of the progress line
   bool quiet = false;
   Resume resume = Resume::automatic;
+  bool overwrites = false;  ///< removes another config's result before the first cell is run
   Backend backend = Backend::cpu;
 };
 

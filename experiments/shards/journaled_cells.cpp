@@ -7,11 +7,7 @@
 
 namespace speclab {
 
-namespace {
-
 constexpr std::size_t max_open = 16;
-
-}  // namespace
 
 void JournaledCells::add_file(const std::filesystem::path& file) { files_.push_back(file); }
 

@@ -50,12 +50,6 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
   return journals;
 }
 
-[[noreturn]] void refuse_different(const std::string& what, const fs::path& file, const std::string& other) {
-  throw UsageError(
-      "{}: it differs in {} from {}, which is impossible for the same program and inputs; remove the one that is wrong",
-      file.string(), what, other);
-}
-
 /// Checks a journal's name against its first line, which determines its shard. Throws UsageError if they
 /// differ.
 void require_own_name(const fs::path& file, const Shard& named, const JournalHead& head) {
@@ -98,13 +92,15 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
     if (!run->cells.contains(cell)) {
       run->cells.add(cell, offset);
     } else if (run->cells.json(cell) != json) {
-      refuse_different(fmt::format("cell {}", cell), file, run->cells.file(cell).string());
+      throw UsageError(
+          "{}: it differs in cell {} from {}, which is impossible for the same program and inputs; remove the one that is wrong",
+          file.string(), cell, run->cells.file(cell).string());
     }
   };
   std::optional<JournalContent> from = scan_journal(file, begin, use);
   if (from && from->foreign) {
-    throw UsageError("{}: another program wrote it; remove {}, and run all shards with one program",
-                     file.string(), file.parent_path().string());
+    throw UsageError("{}: another program wrote it; remove it, and run all shards with one program",
+                     file.string());
   }
   if (!from || !from->head) return;
   ShardContent& content = run->of(shard);
@@ -144,14 +140,20 @@ fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
 ShardedRun read_shard(const fs::path& folder, const Shard& shard, const JournalHead& head) {
   std::optional<ShardedRun> run = ShardedRun{
       head, std::vector<ShardContent>(static_cast<std::size_t>(shard.count)), JournaledCells(head.cells)};
+  bool looked = false;
   for (const auto& [file, of] : journals_in(folder)) {
-    if (of.index != shard.index && of.count == shard.count) continue;
     const auto accept = [&, &file = file](const JournalHead& found) {
       const std::string reason = difference(found, head);
       if (reason.empty()) return;
-      throw UsageError("{}: {}; remove {}, or choose another --out", file.string(), reason,
-                       shards_folder(folder).string());
+      throw UsageError("{}: {}; remove it, or choose another --out", file.string(), reason);
     };
+    if (of.index != shard.index && of.count == shard.count) {
+      // One is enough, since each shard looked at one when it began; a run may have very many.
+      const auto other = looked ? std::nullopt : read_journal_head(file);
+      if (other) accept(*other);
+      looked = looked || other;
+      continue;
+    }
     add(file, of, run, accept);
   }
   return *std::move(run);
@@ -201,9 +203,9 @@ std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& r
   return states;
 }
 
-std::string shard_command(const ShardedRun& run, int shard) {
-  return fmt::format("{} --shard {}/{}", run.head.command.value_or("speclab run CONFIG"), shard,
-                     run.shards.size());
+std::string shard_command(const fs::path& folder, const ShardedRun& run, int shard) {
+  return fmt::format("{} {} --shard {}/{}", run.head.command.value_or("speclab run CONFIG"),
+                     shell_line(option_words("--out", folder.string())), shard, run.shards.size());
 }
 
 }  // namespace speclab

@@ -60,7 +60,7 @@ struct ShardState {
 /// Returns each shard's state.
 std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
                                      const ShardPlan& plan);
-/// Returns the command that runs a shard again.
-std::string shard_command(const ShardedRun& run, int shard);
+/// Returns the command that runs a shard again, in this folder.
+std::string shard_command(const std::filesystem::path& folder, const ShardedRun& run, int shard);
 
 }  // namespace speclab

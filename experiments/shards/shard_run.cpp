@@ -10,15 +10,11 @@
 #include "experiments/base/support/printable.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/results/result_files.hpp"
 
 namespace speclab {
 
 namespace {
-
-void remove_journals(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head) {
-  ShardedRun run = read_shard(folder, shard, head);
-  for (const std::string& file : run.of(shard).files) std::filesystem::remove(file);
-}
 
 bool run(const Config& config, const ShardOptions& options) {
   std::optional<JournalHead> head;
@@ -29,7 +25,6 @@ bool run(const Config& config, const ShardOptions& options) {
     head->input = config.input;
     head->command = options.command;
     head->started = std::time(nullptr);
-    if (options.anew) remove_journals(options.folder, options.shard, *head);
     ShardedRun earlier = read_shard(options.folder, options.shard, *head);
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
     // A shard without cells has a journal, too, so that `status` and `merge` find the run.
@@ -57,7 +52,7 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
     text +=
         fmt::format("\n  shard {}: {} of {} cells finished{}; {}", state.shard, state.finished, state.cells,
                     state.damaged > 0 ? fmt::format(", {} damaged lines", state.damaged) : "",
-                    shard_command(run, state.shard));
+                    shard_command(folder, run, state.shard));
   }
   if (missing > max_listed) text += fmt::format("\n  and {} more", missing - max_listed);
   if (missing == 0) return "";
@@ -69,6 +64,7 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
 
 RunResult merge_shards(const std::filesystem::path& folder) {
   ShardedRun run = read_shards(folder);
+  refuse_foreign_result(folder, *run.head.config, "remove it, or move shards/ to another folder");
   const auto resume = [&](const RunIdentity& identity) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;

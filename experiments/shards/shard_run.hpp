@@ -15,8 +15,7 @@ namespace speclab {
 struct ShardOptions {
   std::filesystem::path folder;  ///< folder of the whole run
   Shard shard;
-  std::string command;  ///< shell command of the whole run
-  bool anew = false;    ///< ignores and removes earlier journals
+  std::string command;  ///< shell command of the whole run, without --out
   Backend backend = Backend::cpu;
   std::function<Control(std::uint64_t total)> control_for;  ///< as in run_config
 };
@@ -28,7 +27,8 @@ struct ShardOptions {
 bool run_shard(const Config& config, const ShardOptions& options);
 
 /// Merges a folder's shards into the result of one process, byte for byte; only `partial` is set after an
-/// interrupt. Throws UsageError for missing or incomplete shards, with the commands that run them.
+/// interrupt. Throws UsageError for missing or incomplete shards, with the commands that run them, and for
+/// a result of another config in the folder.
 RunResult merge_shards(const std::filesystem::path& folder);
 
 }  // namespace speclab

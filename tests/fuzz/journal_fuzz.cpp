@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::filesystem::path folder = file_with(data, 0, "journal.jsonl").parent_path();
     std::filesystem::remove(folder / "journal.jsonl");
     {
-      Journal made(folder, identity, Resume::never);
+      Journal made(folder, identity, Resume::automatic);
       for (std::size_t i = 0; i < whole.cells.size(); ++i) made.add(i, whole.cells[i]);
     }
     // Each three bytes of the input give a place in the journal and the byte to put there; 0 deletes.

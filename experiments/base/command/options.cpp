@@ -28,7 +28,7 @@ void add_run_options(Verb& verb, const char* example) {
   verb.add<std::string>(
       "shard I/N",
       "run only part I of N, and write it to shards/ in the folder; speclab merge joins the parts");
-  verb.add("force", "overwrite the results of another config, or of an interrupted run");
+  verb.add("force", "overwrite the results of another config");
   verb.add<std::string>(
       "resume auto|require", "auto",
       "auto: continue an interrupted run if config, program and input files are unchanged, else start again; require: refuse to start again");

@@ -25,6 +25,26 @@ assert len({json.dumps(one['config']) for one in (json.load(open(file)) for file
 checks=$((checks + 1))
 [[ -z $(find one two three -name '*.tmp') ]] || fail "temporary files are left"
 
+# Verbs that write a page refuse a folder with other results before the work. The same command writes again; with --force no file of
+# the other result stays.
+cp -r one kept
+for words in "plan alpha .8 --c .05" "prove --rule token --target .5,.5 --draft .4,.6" "exact $markov" "check $markov" "reproduce --only table1"; do
+  # shellcheck disable=SC2086  # several words
+  expect 2 $words --out kept
+  says err "kept holds other results"
+done
+diff -r one kept >/dev/null || fail "a refused verb changes the folder"
+expect 0 plan alpha .8 --c .05 --out kept --force
+expect 0 plan alpha .8 --c .05 --out kept --json
+same kept/result.json out
+expect 2 plan alpha .7 --c .05 --out kept
+expect 2 run "$first" "${small[@]}" --out kept -q
+ls kept >files
+! grep -E 'results.csv|timings.json|result-figure' files || fail "files of a run stay beside a plan"
+expect 0 run "$first" "${small[@]}" --out kept -q --force
+same kept/result.json one/result.json
+same <(ls kept) <(ls one)
+
 # A folder that cannot be written is reported before the work.
 long=(--set simulation.trials=64 --set simulation.length=1000000000)
 touch a_file

@@ -115,6 +115,22 @@ says err "no journal"
 checks=$((checks + 1))
 [[ ! -e nothing ]] || fail "a refused run leaves its folder"
 
+# --force removes another config's results at once, so that the same command, with it and without, continues after a kill.
+cp -r whole forced
+"$speclab" sweep sweep.json --set confidence=0.9 --out forced -q --threads 1 --force &
+forced=$!
+until [[ $(cat forced/journal.jsonl 2>/dev/null | wc -l) -ge 3 ]]; do sleep 0.01; done
+kill -9 "$forced"
+wait "$forced" || true
+expect 2 sweep sweep.json --out forced -q
+cp -r forced again
+expect 2 sweep sweep.json --set confidence=0.9 --out again -q --force --resume require
+expect 0 sweep sweep.json --set confidence=0.9 --out again -q --force
+says err "cells are finished"
+expect 0 sweep sweep.json --set confidence=0.9 --out forced -q --resume require
+says err "cells are finished"
+same forced/result.json again/result.json
+
 # A damaged line is reported and kept, and its cell is run again; a journal with a damaged first line is not used.
 for line in 2 1; do
   begun damaged

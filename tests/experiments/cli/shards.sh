@@ -131,6 +131,22 @@ expect 2 merge part
 says err "table.csv has changed since"
 cp former.csv table.csv
 
+# A result of another config is not replaced, and the command of a missing shard names the folder that was given.
+cp -r part moved
+rm moved/shards/2-of-3.*
+expect 2 merge moved
+says err "speclab run plain.json --set seed=5 --out moved --shard 2/3"
+cp -r part mixed
+expect 0 run plain.json --set seed=8 --out mixed -q --force
+expect 2 merge mixed
+says err "holds the results of another config"
+python "assert data['config']['seed'] == 8" mixed/result.json
+# A shard looks at another one's journal, which is named.
+expect 0 run plain.json --out two -q --shard 1/2
+expect 2 run plain.json --set seed=9 --out two -q --shard 2/2
+says err "two/shards/1-of-2."
+says err "another config; remove it"
+
 # The first line of a journal decides to which shard it belongs: a name that says otherwise is refused at once.
 expect 0 run iid.json --out named -q --shard 1/60
 mv named/shards/1-of-60.* named/shards/1-of-1.x.jsonl

@@ -108,6 +108,9 @@ same all/summary.csv summary.csv
 expect 0 reproduce --configs swept --only one --quiet --out all --force
 checks=$((checks + 1))
 [[ $(wc -l <all/summary.csv) -lt $(wc -l <summary.csv) ]] || fail "--force does not overwrite the report"
+expect 2 run "$first" --out all
+says err "all holds a report of reproduce"
+for only in "" ","; do expect 2 reproduce --configs swept --only "$only" --quiet --out all; done
 # Characters that a terminal would obey are escaped, and output of megabytes is cut.
 expect 2 validate "$first" --set $'title.x=\e[31m'
 says err "/title/x"
