@@ -124,10 +124,12 @@ int plot_main(const Values& values) {
   if (stem.extension() == "." + format) stem.replace_extension();
   const RunResult run = read_run(file);
   options.intervals = confidence_percent(run.result.interval_confidence) + " intervals";
+  options.partial = run.result.partial;
   const std::vector<Figure> figures = figures_to_draw(run, choice, given);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All figures are drawn before the first file is written.
   const Pictures pictures = draw_pictures(figures, options);
+  if (options.partial) fmt::print(stderr, "note: {}: partial results\n", printable_line(given));
   for (const std::string& note : pictures.notes) fmt::print(stderr, "note: {}\n", printable_line(note));
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {
     const fs::path picture =

@@ -82,6 +82,7 @@ Pictures draw_pictures(const std::vector<Figure>& figures, const PictureOptions&
   asked["format"] = options.format;
   asked["size"] = or_null(options.size);
   asked["intervals"] = options.intervals;
+  asked["partial"] = options.partial;
   const std::string folder = program_file("python/speclab").string();
   // -I keeps Python from importing files of the working folder, -B from writing into its source folder.
   const auto drawn = run_child_process(

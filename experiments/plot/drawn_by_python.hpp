@@ -15,6 +15,7 @@ struct PictureOptions {
   std::string format = {};               ///< "svg", "pdf" or "png"
   std::optional<std::string> size = {};  ///< "85x60" in mm; Python checks it
   std::string intervals = {};            ///< name of the intervals: "95% intervals"
+  bool partial = false;                  ///< whether the figures are of an interrupted run
   std::filesystem::path python = {};     ///< interpreter that has matplotlib; it is run as given
 };
 

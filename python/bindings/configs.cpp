@@ -64,9 +64,9 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
   return result;
 }
 
-/// Reads a result; `timings` is the text of timings.json, or empty.
-RunResult read_back(const std::string& text, const std::string& timings) {
-  RunResult run{.result = read_result(parse_json(text)), .timings = {}};
+/// Reads a result of this file; `timings` is the text of timings.json, or empty.
+RunResult read_back(const std::string& text, const std::string& timings, const std::string& file) {
+  RunResult run{.result = in_file(file, [&] { return read_result(parse_json(text)); }), .timings = {}};
   if (!timings.empty())
     run.timings = read(timings_type(run.result.shown().experiment->own_timings), parse_json(timings), "");
   return run;
@@ -112,8 +112,8 @@ void save(const RunResult& run, const std::string& folder, bool force) {
   Watch watch;
   watch.run([&] {
     refuse_unwritable(folder);
-    if (!force)
-      refuse_foreign_result(folder, *run.result.config, "choose another folder, or force=True to overwrite");
+    if (force) remove_foreign_result(folder, *run.result.config);
+    refuse_foreign_result(folder, *run.result.config, "choose another folder, or force=True to overwrite");
     std::filesystem::create_directories(folder);
     write_data(folder, run);
   });
@@ -174,7 +174,7 @@ void bind_configs(nb::module_& module) {
   module.def("column_name", &column_name, nb::arg("path"));
   module.def("measured_column", &measured_column, nb::arg("name"));
   module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
-  module.def("read_result", &read_back, nb::arg("text"), nb::arg("timings"));
+  module.def("read_result", &read_back, nb::arg("text"), nb::arg("timings"), nb::arg("file") = "");
   module.def("exact", &exact, nb::arg("config"), nb::arg("simulation"), nb::arg("threads"));
   module.def("check_config", &check, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
 }

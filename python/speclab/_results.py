@@ -104,7 +104,7 @@ class Result(Tabular):
         Raises:
             ConfigError: not a result of this version. OSError: the file cannot be read.
         """
-        return cls(_core.read_result(pathlib.Path(path).read_text(encoding="utf-8"), ""))
+        return cls(_core.read_result(pathlib.Path(path).read_text(encoding="utf-8"), "", os.fspath(path)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy: the bytes of result.json and timings.json."""
@@ -218,7 +218,7 @@ class Result(Tabular):
         if panel.heat:
             ax.figure.colorbar(plane.draw_cells(None), ax=ax, label=panel.heat.z_label)
         plane.set_axes()
-        ax.set_title(self.title)
+        ax.set_title(self.title + " (partial)" * self.partial)
         for name, handle in plane.handles.items():
             handle.set_label(name)
             ax.add_line(handle)

@@ -83,7 +83,9 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
     return a.beginning != b.beginning ? a.beginning > b.beginning : a.edits < b.edits;
   });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(near.size(), max_named); ++i) names.push_back(near[i].name);
+  for (std::size_t i = 0; i < near.size() && names.size() < max_named; ++i) {
+    if (std::ranges::find(names, near[i].name) == names.end()) names.push_back(near[i].name);
+  }
   return names;
 }
 

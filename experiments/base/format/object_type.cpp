@@ -80,7 +80,8 @@ void ObjectType::read_fields(const Json& json, const std::string& path, void* va
     if (found != json.end()) {
       field.type->read(*found, here, field.optional() ? field.create(value) : field.at(value));
     } else if (field.required) {
-      throw ConfigError(here, "missing; {} needs it: {}", name_, field.sentence);
+      throw ConfigError(here, "missing; {} needs it{}{}", name_, field.sentence.empty() ? "" : ": ",
+                        field.sentence);
     }
   }
 }

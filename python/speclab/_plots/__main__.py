@@ -37,7 +37,7 @@ def answer(asked: dict[str, Any]) -> tuple[list[bytes], list[str]]:
     from .picture import Picture, drawn
 
     words = asked["words"]
-    picture = Picture(asked["format"], size, asked["intervals"], words["palette"], words["colours"])
+    picture = Picture(asked["format"], size, asked["intervals"], words["palette"], words["colours"], asked["partial"])
     pictures, notes = zip(*(drawn(panel_of(figure), picture) for figure in asked["figures"]))
     return list(pictures), list(dict.fromkeys(note for one in notes for note in one))
 

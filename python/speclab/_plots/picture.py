@@ -32,6 +32,7 @@ class Picture:
     intervals: str = "intervals"  #: name of the intervals in the legend: "95% intervals"
     palette: Sequence[str] = ()  #: colours
     colours: Mapping[str, int] = field(default_factory=dict)  #: indices into the palette, for names that have a fixed colour
+    partial: bool = False  #: whether it is of an interrupted run
 
 
 def inks_of(panel: Panel, picture: Picture, taken: Sequence[str] = ()) -> dict[str, Ink]:
@@ -129,7 +130,7 @@ def figure_of(panel: Panel, picture: Picture) -> Figure:
     plane = Plane(figure.subplots(), panel, inks_of(panel, picture), 1.0, upright)
     plane.draw()
     draw_heat(figure, plane)
-    below = draw_legend(figure, plane, picture.intervals, int(0.97 * width / LETTER))
+    below = draw_legend(figure, plane, picture, int(0.97 * width / LETTER))
     height = picture.size[1] / INCH if picture.size else height + below
     if picture.size and height - below < 15 / INCH:
         left = (height - below) * INCH
@@ -153,7 +154,7 @@ def draw_heat(figure: Figure, plane: Plane) -> None:
     set_ticks(bar.ax.yaxis, heat.log_z, values)
 
 
-def draw_legend(figure: Figure, plane: Plane, intervals: str, letters: int) -> float:
+def draw_legend(figure: Figure, plane: Plane, picture: Picture, letters: int) -> float:
     """Draws the legend at the bottom, in as few rows as fit, and below it an explanation of points, lines and bands. Returns their
     height in inches."""
     handles = {} if list(plane.handles) == [plane.panel.y_label] else plane.handles  # the axis has this name already
@@ -161,7 +162,8 @@ def draw_legend(figure: Figure, plane: Plane, intervals: str, letters: int) -> f
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     below = 0.0
     notes = [FORMULA_AND_SIMULATION] if any(map(plane.panel.shared_series, range(len(plane.panel.series)))) else []
-    notes += [f"{plane.intervals}: {intervals}"] if plane.intervals else []
+    notes += [f"{plane.intervals}: {picture.intervals}"] if plane.intervals else []
+    notes += ["partial results"] if picture.partial else []
     if notes:
         separator = ", " if len(", ".join(notes)) <= letters else "\n"
         text = figure.text(width / 2, 0.03, separator.join(notes), ha="center", va="bottom", transform=figure.dpi_scale_trans)

@@ -27,6 +27,14 @@ expect 0 plot made/result.json
 says out "made/plot-1.svg"
 [[ $(sha256sum made/result.json) == "$before" ]] || fail "plot changed result.json"
 
+# A picture of a partial result says so.
+silent err "a complete result"
+mkdir partial
+sed 's/"partial": *false/"partial": true/' made/result.json >partial/result.json
+expect 0 plot partial "${speedup[@]}" --out partial/a.svg
+says err "partial results"
+says partial/a.svg "partial results"
+
 # Bad input gives exit code 2 and names what exists; nothing is written.
 rm -rf pictures
 expect 2 plot made --x nonsense --out pictures/a.svg

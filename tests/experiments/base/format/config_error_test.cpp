@@ -47,6 +47,7 @@ TEST_CASE("of many names of which none is near a few are named") {
 
 TEST_CASE("the nearest name is suggested, and a word of a megabyte is compared with none") {
   CHECK(suggestion("gama", {"alpha", "gamma"}) == "; did you mean \"gamma\"?");
+  CHECK(suggestion("gama", {"gamma", "gamma"}) == "; did you mean \"gamma\"?");
   CHECK(suggestion("x", {"alpha", "gamma"}) == "; known: alpha, gamma");
   CHECK(suggestion("slrum", {"local", "slurm", "parallel"}) == "; did you mean \"slurm\"?");
   // In the product of both lengths this would take 10^12 steps and as many numbers.
