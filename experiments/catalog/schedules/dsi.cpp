@@ -10,13 +10,9 @@
 
 namespace speclab {
 
-namespace {
-
 /// Smallest c. The schedule's clock has a draft every c and keeps a target run for each between corrections.
 /// A smaller c changes the speedup by less than 1e-4 per draft accepted in a row.
 constexpr double min_c = 1e-4;
-
-}  // namespace
 
 ScheduleKind dsi_schedule() {
   struct P {
