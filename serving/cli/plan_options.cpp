@@ -43,7 +43,7 @@ void require_server(const Values& values, const std::set<std::string>& known) {
 
 void add_rate_option(Verb& verb) {
   verb.add<double>("of-drafted",
-                   "the given rate is accepted / drafted tokens, at this many drafted tokens per round");
+                   "the given rate is accepted / drafted tokens, at this many drafted per round");
 }
 
 void add_batch_option(Verb& verb) { verb.add_value("batch", number_or(1), "sequences decoded together"); }
