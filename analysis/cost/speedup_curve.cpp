@@ -38,8 +38,8 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma) {
   const int last = curve.last();
   if (closed.gamma && *closed.gamma <= last) return {*closed.gamma, closed.reason};
   if (closed.gamma) {
-    return {gamma,
-            fmt::format("The best gamma, {}, exceeds the largest considered, {}.", *closed.gamma, last)};
+    return {gamma, fmt::format("By the i.i.d. formula γ = {} would be best; the largest considered is {}.",
+                               *closed.gamma, last)};
   }
   if (closed.speedup) {
     for (int enough = 1; enough <= last; ++enough) {
