@@ -32,7 +32,7 @@ done
 # sources that read recordings or models are separate units.
 sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
-  analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
+  analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_rows.cpp analysis/exact/context_chain.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/transitions.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp
   analysis/statistics/cell_layout.cpp analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/exact/context_rows.hpp"
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/rational.hpp"
@@ -91,29 +92,45 @@ inline std::string joined(const std::vector<Token>& tokens) {
   return text;
 }
 
+/// Returns a text for each row.
+inline std::vector<std::string> shown(const std::vector<std::vector<Rational>>& rows) {
+  std::vector<std::string> texts;
+  for (const auto& row : rows) {
+    std::string& text = texts.emplace_back();
+    for (const Rational& value : row) text += (text.empty() ? "" : ", ") + shown(value);
+  }
+  return texts;
+}
+
 }  // namespace detail
 
-/// Writes the proof of `speclab prove --exact`: fractions as texts, under the names of its --json.
+/// Writes the proof of `speclab prove --exact`: fractions as texts, under the names of its --json. A rule
+/// that passes on the given rows is tried on rows made by the last token, too
+/// (analysis/exact/context_rows.hpp).
 inline void prove_round(const RoundTask& task, Record& out) {
   const ExactTable<Rational> target = table_of<Rational>(task.target);
   const ExactTable<Rational> draft = table_of<Rational>(task.draft);
-  const EnumerableRule rule = rule_named(task.rule, task.parameter, task.gamma).enumerated;
+  const auto program = [&] { return rule_named(task.rule, task.parameter, task.gamma).enumerated; };
   const auto support = [](std::span<const std::int32_t> weights) {
     return static_cast<std::size_t>(
         std::count_if(weights.begin(), weights.end(), [](auto w) { return w > 0; }));
   };
-  const double bound = rule->branch_bound(task.gamma, support(task.draft), support(task.target));
+  const double bound = program()->branch_bound(task.gamma, support(task.draft), support(task.target));
   out.number("branch_bound", bound);
   if (bound > max_branches) return;
-  const Losslessness<Rational> found =
-      examine<Rational>(ModelRef<Rational>(target), ModelRef<Rational>(draft), rule, task.gamma, {});
-  std::vector<Rational> scratch;
+  const ExaminedByContext<Rational> examined = examine_by_context<Rational>(
+      ModelRef<Rational>(target), ModelRef<Rational>(draft), program, task.gamma, {});
+  const Losslessness<Rational>& found = examined.round;
+  out.number("expected_lossless", expected_lossless(rule_config(task.rule, task.parameter), 1) ? 1 : 0);
+  out.number("made", examined.rows == ProvedRows::made ? 1 : 0);
+  out.number("alike", examined.rows == ProvedRows::alike ? 1 : 0);
+  out.texts("made_target", detail::shown(examined.made_target));
+  out.texts("made_draft", detail::shown(examined.made_draft));
   out.number("lossless", found.distance == Rational(0) ? 1 : 0);
   out.text("tv", detail::shown(found.distance));
   out.text("acceptance", detail::shown(found.acceptance()));
-  if (const auto best = rule->best_acceptance(target.next({}, scratch), draft.next({}, scratch))) {
+  if (const auto& best = examined.optimal_transport_bound)
     out.text("optimal_transport_bound", detail::shown(*best));
-  }
   out.text("expected_accepted", detail::shown(found.expected_accepted));
   out.text("expected_emitted", detail::shown(found.expected_emitted));
   out.text("rejection", detail::shown(found.rejection));

@@ -115,7 +115,7 @@ inline const std::vector<OfferedRule>& offered_rules() {
 
 /// Returns the rule of that name. `value` is its parameter. Throws std::invalid_argument for other names, and
 /// ConfigError for a value that the rule does not take.
-inline RulePrograms rule_named(std::string_view name, double value, std::int32_t gamma) {
+inline RuleConfig rule_config(std::string_view name, double value) {
   const auto& all = offered_rules();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& rule) { return rule.name == name; });
@@ -134,7 +134,11 @@ inline RulePrograms rule_named(std::string_view name, double value, std::int32_t
   } else if (!found->parameter.empty()) {
     json[found->parameter] = value;
   }
-  return make_rule(read(kind_of(rule_family()), json, "/rule"), gamma);
+  return read(kind_of(rule_family()), json, "/rule");
+}
+
+inline RulePrograms rule_named(std::string_view name, double value, std::int32_t gamma) {
+  return make_rule(rule_config(name, value), gamma);
 }
 
 }  // namespace speclab::explorer

@@ -120,6 +120,7 @@ TEST_CASE("what a rule does with the first token adds up to what its proof says"
     if (!rows.contains("kept")) continue;
     Record proof;
     prove_round(task_of(rule), proof);
+    if (numbers_of(proof).at("made").front() == 1) continue;
     double emitted = 0;
     for (std::size_t token = 0; token < target.size(); ++token) {
       emitted += rows.at("kept")[token] + rows.at("replaced")[token];
