@@ -23,8 +23,8 @@ export function startClient(workerSource, packed) {
   return { ask, started: ask("start", { engine: bytes(packed.engine), text: bytes(packed.text) }) };
 }
 
-// Runs work(state) for the newest state only: while one run is under way, later states replace one another.
-export function newestOnly(work) {
+// Runs work(state) for the newest state only: while one run is under way, later states replace one another. Errors go to `fail`.
+export function newestOnly(work, fail) {
   let running = false;
   let next = null;
   return async state => {
@@ -34,7 +34,7 @@ export function newestOnly(work) {
     while (next) {
       const { state: now } = next;
       next = null;
-      await work(now);
+      await work(now).catch(fail);
     }
     running = false;
   };

@@ -62,13 +62,15 @@ export function sliders(labels, ranges, set) {
   };
 }
 
-export function choice({ label, options, set }) {
+export function choice({ label, options = [], set }) {
   const id = `control-${++controls}`;
-  const select = element("select", { id }, ...options.map(([value, text]) => element("option", { value }, text)));
+  const select = element("select", { id });
+  const offer = options => select.replaceChildren(...options.map(([value, text]) => element("option", { value }, text)));
+  offer(options);
   select.addEventListener("change", () => set(select.value));
   return {
     box: element("div", { class: "control" }, element("label", { for: id }, label), select),
-    select,
+    offer,
     show(value) { select.value = value; },
   };
 }
@@ -105,7 +107,7 @@ export const legendOf = entries => element("div", { class: "legend" },
 // Returns a word for a shell, quoted if needed.
 export const shellWord = word => (/^[\w.,:\/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-function copied(name) {
+export function copied(name) {
   const code = element("code", { tabindex: 0, "aria-label": name });
   const copy = button("Copy", async () => {
     try {
@@ -120,14 +122,16 @@ function copied(name) {
   return { code, box: element("div", { class: "shell" }, code, copy) };
 }
 
-// Makes a box with the command and the Python call that give the same numbers, to copy.
+// Makes a box with a command and a Python call to copy, and a sentence that says what they give.
 export function commandBox() {
   const shell = copied("command");
   const python = copied("Python call");
-  const box = element("div", { class: "command" }, element("p", {}, "The same numbers from the program, and from Python:"), shell.box, python.box);
+  const about = element("p", {});
+  const box = element("div", { class: "command" }, about, shell.box, python.box);
   return {
     box,
-    show(command, call) {
+    show(command, call, ...sentence) {
+      about.replaceChildren(...(sentence.length ? sentence : ["The same numbers from the program, and from Python:"]));
       shell.code.textContent = command;
       python.code.textContent = call;
     },
@@ -144,5 +148,11 @@ export function facts(entries) {
   }
   return list;
 }
+
+// Formats [value, low, high]. Bounds are infinite or missing if the error is unknown.
+export const interval = ([value, low, high]) => (Number.isFinite(low) && Number.isFinite(high) ? `${shown(value, 5)} (${shown(low)} to ${shown(high)})` : shown(value, 5));
+
+// Makes a link that saves a file.
+export const saveLink = (name, content, text) => element("a", { href: URL.createObjectURL(new Blob([content])), download: name }, text);
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

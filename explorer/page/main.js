@@ -19,6 +19,10 @@ const fail = error => {
   status.textContent = error.message;
   status.className = "bad";
 };
+const quiet = () => {
+  status.textContent = "";
+  status.className = "";
+};
 addEventListener("unhandledrejection", event => fail(event.reason));
 
 const views = {};
@@ -28,6 +32,7 @@ function show() {
   const { room, state } = stateOf(rooms, location.hash);
   const changedRoom = !current || current.room !== room;
   if (changedRoom && current) views[current.room].leave?.();
+  quiet();
   current = { room, state };
   for (const [name, { section, link }] of Object.entries(views)) {
     section.hidden = name !== room;
@@ -59,6 +64,7 @@ function makeRooms() {
     const set = changes => {
       current.state = room.mend({ ...current.state, ...changes });
       write();
+      quiet();
       views[name].update(current.state);
     };
     views[name] = { section, link, ...room.build(section, { ask, set, fail, state: () => current.state }) };

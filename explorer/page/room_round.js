@@ -18,29 +18,55 @@ function parametersOf(state) {
   return parameter ? [...pairs, [parameter, String(state.value)]] : pairs;
 }
 
-function command(state) {
+// Longer proofs are for the program, up to about ten minutes; yet longer ones are for samples.
+const mostBranches = 1e7;
+
+function command(state, branches) {
+  if (branches > mostBranches) return `cat >check.json <<'END'\n${JSON.stringify(checkConfig(state))}\nEND\nspeclab check check.json`;
   const flags = parametersOf(state).map(([name, value]) => (["lenience", "drafts"].includes(name) ? `--${name} ${value}` : `--param ${name}=${value}`));
   const row = weights => weights.map(weight => `${weight}/${sum(weights)}`).join(",");
   return ["speclab prove --rule", kindOf(state), ...flags, "--target", row(state.p), "--draft", row(state.q),
-    "--gamma", state.gamma, "--exact"].join(" ");
+    "--gamma", state.gamma, "--exact", ...(branches > 1e5 ? ["--max-branches", branches] : [])].join(" ");
 }
 
-function call(state) {
+function checkConfig(state) {
+  const rule = Object.fromEntries(parametersOf(state).map(([name, value]) => [name, Number.isNaN(Number(value)) ? value : Number(value)]));
+  return {
+    title: "One round", seed: state.seed, rule: { kind: kindOf(state), ...rule }, gamma: state.gamma, check: { tokens: state.gamma + 1 },
+    models: { target: { kind: "table", rows: [state.p] }, draft: { kind: "table", rows: [state.q] } },
+  };
+}
+
+function call(state, branches) {
+  if (branches > mostBranches) return `speclab.check(${JSON.stringify(checkConfig(state))})`;
   const pairs = parametersOf(state).map(([name, value]) => `, "${name}": ${Number.isNaN(Number(value)) ? `"${value}"` : value}`);
   const rule = pairs.length ? `{"kind": "${kindOf(state)}"${pairs.join("")}}` : `"${kindOf(state)}"`;
   const row = weights => `[Fraction(w, ${sum(weights)}) for w in (${weights.join(", ")})]`;
-  return `from fractions import Fraction\nspeclab.prove(${rule}, ${row(state.p)}, ${row(state.q)}, gamma=${state.gamma})`;
+  return `from fractions import Fraction\nspeclab.prove(${rule}, ${row(state.p)}, ${row(state.q)}, gamma=${state.gamma}${branches > 1e5 ? `, max_branches=${branches}` : ""})`;
 }
 
 // Returns a fraction, or a decimal number if the fraction is too long to read.
 function fraction(text) {
   const [above, below] = text.split("/");
-  if (!below || text.length <= 40) return text;
+  if (!below || text.length <= 15) return text;
   return `about ${shown(Number(10n ** 15n * BigInt(above) / BigInt(below)) / 1e15, 10)}`;
 }
 
 const listed = (values, wanted = () => true) =>
   values.map((value, token) => (wanted(token) ? `${letters[token]} ${shown(value, 3)}` : "")).filter(Boolean).join(", ");
+
+// Returns a verdict and its class. The program, too, tries rows that differ by the last token.
+function wordsOf(proof, { gamma, rule }) {
+  const is = `the joint distribution of ${gamma + 1} tokens is`;
+  if (proof.made) {
+    return [`No: nothing is wrong on these rows, the same in every context, but on rows made from them that differ by the last token ${is} not the target's. ` +
+      "The numbers below are of the made rows.", "bad"];
+  }
+  if (!proof.lossless) return [`No: ${is} not the target's.`, "bad"];
+  if (!proof.expected_lossless) return [`On these rows and at this γ nothing is wrong; the rule ${rule} is lossy on others.`, ""];
+  return [`Yes: ${is} the target's, exactly, on these rows` + (proof.alike ? ". They are the same in every context, so they cannot reveal a rule that reads another position's row."
+    : ", the same in every context, and on rows made from them that differ by the last token."), "good"];
+}
 
 const indexOf = name => rules ? rules.names.indexOf(name) : 0;
 const parameterOf = state => rules ? rules.parameters[indexOf(state.rule)] : "";
@@ -155,7 +181,7 @@ export const roundRoom = {
 
     host.append(
       element("div", { class: "columns" },
-        element("div", {}, picture, law),
+        element("div", {}, picture, law, button("Reset the bars", () => set({ p: roundRoom.start.p, q: roundRoom.start.q }))),
         element("div", {}, element("h3", {}, "Is it lossless?"), verdict)),
       element("div", { class: "controls" }, rule.box, parameter.box, gamma.box, tokens.box, seed.box),
       element("h3", {}, "Draw by draw"),
@@ -170,31 +196,35 @@ export const roundRoom = {
       bars.draw(now, rows);
       law.replaceChildren(
         element("p", { class: "formula" }, `α = Σ min(p, q) = ${shown(rows.overlap, 6)}`),
-        rows.accept ? element("p", {}, `This rule accepts the first token with probability ${shown(rows.acceptance, 6)}: ` +
+        rows.accept ? element("p", {}, `This rule accepts the first token with probability ${shown(rows.acceptance, 6)}, and if it is drafted, ` +
           listed(rows.accept, token => rows.q[token] > 0) + "." +
-          (rows.replacement.length ? ` A rejection is replaced by ${listed(rows.replacement)}.` : ""))
-          : element("p", {}, "This rule decides on several positions or candidates together; the proof shows what it accepts."));
-    });
+          (rows.replacement.length ? ` After a rejection the next token is ${listed(rows.replacement).replace(" ", " with probability ")}.` : ""))
+          : element("p", {}, "The bars cannot show what this rule accepts; the proof tells it."));
+    }, fail);
     const proveIt = newestOnly(async now => {
       const proof = await ask("prove", taskOf(now));
+      const branches = proof.branch_bound;
+      const samples = branches > mostBranches;
+      commands.show(command(now, branches), call(now, branches), ...(samples ? ["A test of this rule by samples, and from Python:"] : []));
       if (proof.lossless === undefined) {
-        verdict.replaceChildren(element("p", {}, `Up to ${shown(proof.branch_bound)} branches are too many for this page. ` +
-          "Lower γ, the drafts or the vocabulary, or run the command below."));
+        verdict.replaceChildren(element("p", {}, `Up to ${shown(Number(branches.toPrecision(3)))} branches are too many for this page${samples ? " and for speclab prove" : ""}. ` +
+          `Lower γ, the drafts or the vocabulary, or run the command below, which ${samples ? "tests samples" : "follows them"}.`));
         return;
       }
       const sequence = text => text.split(",").map(id => letters[id]).join(" ");
+      const [sentence, kind] = wordsOf(proof, now);
+      const made = (row, list) => list.slice(1).map((text, at) => [`made ${row} after ${letters[at + 1]}`, text]);
       verdict.replaceChildren(
-        element("p", { class: proof.lossless ? "good" : "bad" }, proof.lossless
-          ? `Yes: the joint distribution of ${now.gamma + 1} tokens is the target's, exactly.`
-          : `No: the joint distribution of ${now.gamma + 1} tokens is not the target's.`),
+        element("p", { class: kind }, sentence),
         facts([
-          ...(proof.lossless ? [] : [["counterexample", `${sequence(proof.counterexample)} comes with ${fraction(proof.probability)} instead of ${fraction(proof.target_probability)}`]]),
+          ...(proof.lossless ? [] : [["counterexample", `“${sequence(proof.counterexample)}” has probability ${fraction(proof.probability)}; plain decoding gives ${fraction(proof.target_probability)}`]]),
+          ...made("p", proof.made_target), ...made("q", proof.made_draft),
           ["total variation", fraction(proof.tv)], ["P(first accepted)", fraction(proof.acceptance)],
           ["most of a lossless rule", fraction(proof.optimal_transport_bound ?? "–")],
           ["E[accepted]", fraction(proof.expected_accepted)], ["E[emitted]", fraction(proof.expected_emitted)],
           ["P(rejection)", fraction(proof.rejection)], ["branches followed", proof.branches],
         ]));
-    });
+    }, fail);
     let pause = null;
     let shownState = "";
     const update = now => {
@@ -210,10 +240,10 @@ export const roundRoom = {
       commands.show(command(now), call(now));
       if (JSON.stringify(now) !== shownState) forget();
       shownState = JSON.stringify(now);
-      describe(now).catch(fail);
+      describe(now);
       // Bars move sixty times a second; the proof runs once they stop.
       clearTimeout(pause);
-      pause = setTimeout(() => proveIt(now).catch(fail), 120);
+      pause = setTimeout(() => proveIt(now), 120);
     };
     return { update, leave: stop };
   },

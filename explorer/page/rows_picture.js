@@ -2,7 +2,7 @@
 // 100: the other tokens give or take in proportion.
 import { svg, widthIn } from "./svg.js";
 import { letters } from "./draw_text.js";
-import { legendOf, shown } from "./dom.js";
+import { element, legendOf, shown } from "./dom.js";
 
 const top = 14;
 const height = 250;
@@ -30,6 +30,7 @@ export function rowsPicture(host, set) {
   let width = 0;
   let scale = 1;    // probability at the top of the axis
   let groups = [];
+  const legend = element("div", {});
 
   const room = () => widthIn(host, 620, 560);
   const y = probability => top + height * (1 - probability / scale);
@@ -86,9 +87,9 @@ export function rowsPicture(host, set) {
       root.append(svg("text", { x: step * (token + 0.5), y: top + height + 28, "text-anchor": "middle", class: "label" }, letters[token]));
       groups.push(group);
     }
-    root.append(svg("line", { x1: 0, x2: width, y1: top + height, y2: top + height, class: "axis" }));
-    host.replaceChildren(root, legendOf([["row-p", "target p (left bars)"], ["row-q", "draft q (right bars)"], ["kept", "accepted"],
-      ["refused", "rejected"], ["replaced", "correction"]]));
+    root.append(svg("line", { x1: 0, x2: width, y1: top + height, y2: top + height, class: "axis" }),
+      svg("text", { x: 0, y: 11, class: "label" }, "probability"));
+    host.replaceChildren(root, legend);
   }
 
   const place = (rect, from, to) => {
@@ -103,6 +104,8 @@ export function rowsPicture(host, set) {
       if (size !== now.p.length || (width !== room() && !held)) make();
       // The scale does not change while a bar is held, so that the bar stays under the pointer.
       if (!held) scale = Math.min(1, Math.max(0.5, Math.ceil(10 * 1.15 * Math.max(...rows.p, ...rows.q)) / 10));
+      const narrow = width / size < 80;
+      let lacks = false;
       groups.forEach((group, token) => {
         for (const [which, share] of [["p", rows.p[token]], ["q", rows.q[token]]]) {
           const parts = group[which];
@@ -111,13 +114,16 @@ export function rowsPicture(host, set) {
           place(parts.shape, 0, share);
           place(parts.lower, 0, lower);
           place(parts.upper, lower, lower + upper);
+          lacks ||= rows.kept && which === "p" && share > lower + upper + 1e-9;
           parts.knob.setAttribute("cy", y(share));
           parts.text.setAttribute("y", y(share) < 40 ? y(share) + 22 : y(share) - 10);
-          parts.text.textContent = shown(share, 3);
+          parts.text.textContent = narrow ? shown(share, 2).replace(/^0\./, ".") : shown(share, 3);
           parts.handle.setAttribute("aria-valuenow", now[which][token]);
           parts.handle.setAttribute("aria-valuetext", `probability ${shown(share, 3)}`);
         }
       });
+      legend.replaceChildren(legendOf([["row-p", "target p (left bars)"], ["row-q", "draft q (right bars)"],
+        ...(rows.kept ? [["kept", "accepted"], ["refused", "rejected"], ["replaced", "correction"]] : []), ...(lacks ? [["lacking", "emitted too rarely"]] : [])]));
     },
   };
 }
