@@ -180,11 +180,11 @@ EXPORT(stretches) int export_stretches(double easy, double hard, double stay, st
 }
 EXPORT(stretch_rounds)
 int export_stretch_rounds(double easy, double hard, double stay, std::int32_t gamma, double seed,
-                          std::int32_t anew, std::int32_t count) {
+                          std::int32_t length, std::int32_t anew, std::int32_t count) {
   return guarded([&] {
     if (anew != 0) stretch_rounds = {};
-    play_stretches({easy, hard, stay}, gamma, seed_of(seed), static_cast<std::uint32_t>(count),
-                   stretch_rounds, result);
+    play_stretches({easy, hard, stay}, gamma, seed_of(seed), static_cast<std::uint32_t>(length),
+                   static_cast<std::uint32_t>(count), stretch_rounds, result);
   });
 }
 

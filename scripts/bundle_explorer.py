@@ -54,6 +54,7 @@ def rows_of(page, *header):
     """The cells of the rows of all tables of a page whose header begins with these words."""
     rows, inside = [], False
     for line in (root / page).read_text(encoding="utf-8").splitlines():
+        line = re.sub(r" \(\[[^]]*\]\([^)]*\)\)", "", line)  # a mere link in brackets
         cells = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cell.strip()) for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
         if not cells:
             inside = False
@@ -96,7 +97,7 @@ generated = {"published_pairs": published_pairs, "recorded_example": recorded_ex
 
 
 def bundle(name, done):
-    """The module and its imports, without those already in the bundle."""
+    """The module and its imports, without those already in the bundle and without lines of comments."""
     if name in done:
         return ""
     done.add(name)
@@ -104,7 +105,7 @@ def bundle(name, done):
         return generated[name]()
     text = (folder / f"{name}.js").read_text()
     before = "".join(bundle(imported, done) for imported in imports.findall(text))
-    text = re.sub(r"^export ", "", imports.sub("", text), flags=re.MULTILINE)
+    text = re.sub(r"^export |^ *//.*\n", "", imports.sub("", text), flags=re.MULTILINE)
     if re.search(r"^import ", text, re.MULTILINE):
         sys.exit(f"bundle_explorer.py: {name}.js has an import of another form than the others'")
     return before + text

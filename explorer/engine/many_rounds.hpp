@@ -11,6 +11,7 @@
 #include "analysis/exact/chain_distributions.hpp"
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/round/iid_lengths.hpp"
@@ -97,10 +98,23 @@ inline void iid_distribution(double alpha, int gamma, Record& out) {
 /// Counts of rounds by their number of accepted tokens; the next call adds to them.
 struct LengthCounts {
   std::uint64_t rounds = 0;
-  std::vector<std::uint64_t> lengths;  ///< lengths[k] rounds accepted k tokens
+  std::vector<std::uint64_t> lengths;              ///< lengths[k] rounds accepted k tokens
+  std::vector<double> trial_rounds, trial_tokens;  ///< by trial
+
+  /// Counts a round of the last trial, or of a new one after `length` rounds.
+  void add(std::int32_t accepted, std::uint32_t length) {
+    if (rounds++ % length == 0) {
+      trial_rounds.push_back(0);
+      trial_tokens.push_back(0);
+    }
+    ++lengths[static_cast<std::size_t>(accepted)];
+    ++trial_rounds.back();
+    trial_tokens.back() += accepted + 1;
+  }
 };
 
-/// Writes rounds, lengths, shares (counted P(N = n), n = 1, 2, ...) and tokens_per_target_step.
+/// Writes rounds, lengths, shares (counted P(N = n), n = 1, 2, ...), and tokens_per_target_step with the 95%
+/// interval of `speclab run`, from its trials.
 inline void describe_lengths(const LengthCounts& counts, Record& out) {
   out.number("rounds", static_cast<double>(counts.rounds));
   out.list("lengths", counts.lengths);
@@ -112,6 +126,10 @@ inline void describe_lengths(const LengthCounts& counts, Record& out) {
   }
   out.list("shares", shares);
   out.number("tokens_per_target_step", emitted / static_cast<double>(counts.rounds));
+  const auto found = bounded_ratio_interval(counts.trial_tokens, counts.trial_rounds,
+                                            {1, static_cast<double>(counts.lengths.size())}, 0.95);
+  if (found && counts.trial_rounds.size() > 1)
+    out.list("interval", std::vector<double>{found->low, found->high});
 }
 
 /// Runs `count` more rounds, counted over trials of `length` rounds each, as the experiment "iid" does.
@@ -120,8 +138,7 @@ inline void iid_rounds(double alpha, std::int32_t gamma, std::uint64_t seed, std
   const std::vector<std::uint64_t> thresholds = iid_thresholds(alpha, gamma);
   state.lengths.resize(static_cast<std::size_t>(gamma) + 1);
   const auto add = [&](std::uint64_t word) {
-    ++state.lengths[static_cast<std::size_t>(iid_accepted(word, thresholds.data(), gamma))];
-    ++state.rounds;
+    state.add(iid_accepted(word, thresholds.data(), gamma), length);
   };
   for (const std::uint64_t end = state.rounds + count; state.rounds < end;) {
     const auto round = static_cast<std::uint32_t>(state.rounds % length);
@@ -193,24 +210,27 @@ inline void exact_stretches(const Stretches& stretches, std::int32_t gamma, Reco
   optional_number(out, "second_accepted", found.second_accepted);
 }
 
-/// The state of a sequence of rounds; the next call continues it.
+/// The state of trials; the next call continues them.
 struct StretchRounds {
   std::vector<Token> context{0};
   LengthCounts counts;
 };
 
-/// Runs `count` more rounds of trial 0.
+/// Runs `count` more rounds, in trials of `length` rounds that start after an easy token.
 inline void play_stretches(const Stretches& stretches, std::int32_t gamma, std::uint64_t seed,
-                           std::uint32_t count, StretchRounds& state, Record& out) {
+                           std::uint32_t length, std::uint32_t count, StretchRounds& state, Record& out) {
   const StretchModels models = models_of(stretches);
   LengthCounts& counts = state.counts;
   counts.lengths.resize(static_cast<std::size_t>(gamma) + 1);
   RoundScratch<double> scratch;
-  for (const std::uint64_t end = counts.rounds + count; counts.rounds < end; ++counts.rounds) {
-    SampledRandomSource random = sampled_random_source(seed, 0, static_cast<std::uint32_t>(counts.rounds));
+  for (const std::uint64_t end = counts.rounds + count; counts.rounds < end;) {
+    const auto round = static_cast<std::uint32_t>(counts.rounds % length);
+    if (round == 0) state.context = {0};
+    SampledRandomSource random =
+        sampled_random_source(seed, static_cast<std::uint32_t>(counts.rounds / length), round);
     const Round done = speculative_round(models.target, models.draft, TokenRule{}, gamma, state.context,
                                          random, scratch, NoWatch{});
-    ++counts.lengths[static_cast<std::size_t>(done.accepted)];
+    counts.add(done.accepted, length);
     // The models read only the last token.
     state.context.erase(state.context.begin(), state.context.end() - 1);
   }

@@ -19,6 +19,8 @@ inline void list_presets(Record& out) {
   std::vector<Transformer> models = model_presets();
   std::erase_if(models, [](const Transformer& model) { return model.is_head(); });
   out.texts("models", models, [](const auto& preset) { return preset.name; });
+  out.list("vocabularies", models, &Transformer::vocab);
+  out.list("parameters", models, [](const Transformer& model) { return parameters(model); });
 }
 
 struct DeviceTask {

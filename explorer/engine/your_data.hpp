@@ -144,6 +144,12 @@ inline void plan_from_file(const std::string& file, const std::string& draft, co
   const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
   const bool recording = !draft.empty() || (!blank && is_recording(file));
   out.number("is_recording", recording ? 1 : 0);
+  if (!draft.empty() && !is_recording(file) && !is_recording(draft)) {
+    throw UsageError(
+        "Two files are a recording of the target and one of the draft, and neither {} nor {} is one. Of two "
+        "pages of /metrics, drop one; speclab plan log {} --since {} plans the rounds between them",
+        file, draft, file, draft);
+  }
   if (recording) return plan_from_recording(file, draft, model, c, out);
   AcceptanceFile log;
   const bool document = detail::is_document(text);

@@ -38,7 +38,7 @@ inline void describe_server_settings(const std::vector<ServerSetting>& settings,
             [](const ServerSetting& setting) { return setting.server + ", " + setting.checked; });
   out.texts("settings", settings, [](const ServerSetting& setting) {
     std::string joined;
-    for (const std::string& line : setting.lines) joined += (joined.empty() ? "" : "; ") + line;
+    for (const std::string& line : setting.lines) joined += (joined.empty() ? "" : "\t") + line;
     return joined;
   });
 }

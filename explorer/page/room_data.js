@@ -1,5 +1,5 @@
 // Room (view) 5: acceptance and a plan from your data.
-import { element, slider, choice, button, columns, commandBox, facts, shellWord, shown } from "./dom.js";
+import { element, slider, choice, button, columns, commandBox, copied, facts, interval, saveLink, shellWord, shown } from "./dom.js";
 import { figure, bar, line, whisker, dot, svg } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { within } from "./state.js";
@@ -9,16 +9,17 @@ const mostBytes = 200e6;
 
 // Accepted tokens of 120 rounds of five drafted tokens each.
 const example = "350255104553025511355042555031355205415553503215545053125550451325535501245553051245535502145355031254550351245530512455".slice(0, 120);
-const exampleFile = () => new File([`drafted,accepted\n${[...example].map(digit => `5,${digit}\n`).join("")}`], "example.csv");
+const exampleText = `drafted,accepted\n${[...example].map(digit => `5,${digit}\n`).join("")}`;
 
 // Returns a file's name, or another word if a shell would not take it as it is.
+const near = ([low, high]) => (low === high ? "" : ` (within 1%: ${low} to ${high})`);
 const nameOr = ({ name }, otherwise) => /^[\w.-]+$/.test(name) ? name : otherwise;
 
 export const dataRoom = {
   title: "5 Your data",
   sentence: "Drop a log of rounds (a line “drafted,accepted” each, JSON lines, or totals by position), a page of vLLM's /metrics, the " +
-    "result.json of an experiment, or a text with log-probabilities of both models (one file, or the target's and the draft's " +
-    "together). It stays in this browser.",
+    "result.json of an experiment, or a text with log-probabilities of both models: one file, or two together, the target's and the draft's. " +
+    "It stays in this browser.",
   start: { c: 0.05, cell: 0, model: "" },
 
   mend(state) {
@@ -34,9 +35,9 @@ export const dataRoom = {
       accept: ".json,.csv,.txt,.jsonl,.prom,.safetensors,.kld,text/*,application/json", onchange: () => take(picker.files) });
     const shipped = shippedRecording();
     const drop = element("div", { class: "drop" }, element("label", { for: "file" }, "Drop a file here, or choose one: "), picker,
-      element("div", { class: "buttons", style: "justify-content:center" }, button("Show an example", () => take([exampleFile()])),
-        button("Show a recording", () => take([new File([shipped.text], shipped.name)])),
-        element("a", { href: URL.createObjectURL(new Blob([shipped.text], { type: "text/csv" })), download: shipped.name }, "Save it")));
+      element("div", { class: "buttons", style: "justify-content:center" }, button("Show an example", () => take([new File([exampleText], "example.csv")])),
+        saveLink("example.csv", exampleText, "Save it"), button("Show a recording", () => take([new File([shipped.text], shipped.name)])),
+        saveLink(shipped.name, shipped.text, "Save it")));
     const about = element("p", { role: "status" });
     const error = element("p", { class: "error", role: "alert", hidden: true });
     const found = element("div", { hidden: true });
@@ -120,15 +121,13 @@ export const dataRoom = {
       });
     };
 
-    // Bounds are infinite if the error is unknown.
-    const interval = ([value, low, high]) => (Number.isFinite(low) && Number.isFinite(high) ? `${shown(value, 5)} (${shown(low)} to ${shown(high)})` : shown(value, 5));
     // α by the task of the recording's sequences.
     const taskPicture = plan => {
       tasks.hidden = !plan.tasks?.length;
       if (tasks.hidden) return;
       figure(taskHost, {
         title: "Acceptance by task", x: { least: 0.5, most: plan.tasks.length + 0.5, label: "task" }, y: { least: 0, most: 1, label: "α" },
-        xTicks: plan.tasks.map((_, i) => i + 1), legend: [["target", "α"], ["interval", "95% interval"], ["bound", "of all"]],
+        xTicks: plan.tasks.map((_, i) => i + 1), xText: i => plan.tasks[i - 1].slice(0, 12), legend: [["target", "α"], ["interval", "95% interval"], ["bound", "of all"]],
         draw(plot) {
           line(plot, [[0.5, plan.alpha[0]], [plan.tasks.length + 0.5, plan.alpha[0]]], "bound");
           plan.tasks.forEach((task, i) => {
@@ -137,12 +136,12 @@ export const dataRoom = {
           });
         },
       });
-      taskHost.append(facts(plan.tasks.map((task, i) => [`${i + 1} ${task}`, interval([plan.task_alphas[i], plan.task_lows[i], plan.task_highs[i]])])));
+      taskHost.append(facts(plan.tasks.map((task, i) => [task, interval([plan.task_alphas[i], plan.task_lows[i], plan.task_highs[i]])])));
     };
 
     const recordingFacts = plan => [
       ["α, 95% interval", interval(plan.alpha)], ["from", plan.alpha_from],
-      ...(plan.best_gamma === undefined ? [] : [["best γ", `${plan.best_gamma}${plan.near_best ? ` (within 1%: ${plan.near_best.join(" to ")})` : ""}`]]),
+      ...(plan.best_gamma === undefined ? [] : [["best γ", `${plan.best_gamma}${plan.near_best ? near(plan.near_best) : ""}`]]),
       ...(plan.best_speedup ? [["speedup there", interval(plan.best_speedup)]] : []),
       ...(plan.best_gamma > 0 ? [["tokens per target step there", plan.tokens_per_target_step[plan.gamma.indexOf(plan.best_gamma)]]] : []),
       ...(plan.formula_gamma === undefined ? [] : [["by the i.i.d. formula", `γ = ${plan.formula_gamma}, on this text ${shown(plan.speedup_at_formula_gamma)}`]]),
@@ -163,11 +162,12 @@ export const dataRoom = {
         // A link may name a model of another file.
         chosen = choices.includes(now.model) ? now.model : choices[0] ?? "";
         model.box.hidden = choices.length < 2;
-        model.select.replaceChildren(...choices.map(name => element("option", { value: name }, name)));
+        model.offer(choices.map(name => [name, name]));
         model.show(chosen);
         plan = await ask("plan_from_file", { ...data, model: chosen, cell: now.cell, c: now.c });
       } catch (problem) {
-        tell(`error: ${problem.message}`);
+        const options = /--(fields|drafted)\b/.test(problem.message) ? " This page has no such options; speclab plan log has." : "";
+        tell(`error: ${problem.message}${options}`);
         return;
       }
       error.hidden = true;
@@ -176,7 +176,11 @@ export const dataRoom = {
       const name = nameOr(data, "FILE");
       taskPicture(plan);
       advice.replaceChildren(...[...(plan.is_recording ? [] : [plan.reason]), ...plan.advice].map(sentence => element("p", {}, sentence)));
-      settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
+      settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => {
+        const { code, box } = copied(`settings for ${server}`);
+        code.textContent = plan.settings[i].replaceAll("\t", "\n");
+        return [server, box];
+      })));
       if (plan.is_recording) {
         if (!data.draft) keepRecording({ name: data.name, text: data.text, column: chosen });
         about.textContent = `${data.name}: ${shown(plan.tokens)} tokens, ${shown(plan.sequences)} sequences (${plan.format}).`;
@@ -193,15 +197,15 @@ export const dataRoom = {
       about.textContent = `${data.name}: ${shown(plan.rounds)} rounds, ${shown(plan.examined)} tokens examined, ${shown(plan.accepted)} accepted.`;
       if (plan.cells) {
         cell.box.hidden = plan.cells.length < 2;
-        cell.select.replaceChildren(...plan.cells.map((label, i) => element("option", { value: i }, label)));
+        cell.offer(plan.cells.map((label, i) => [i, label]));
         cell.show(String(Math.min(now.cell, plan.cells.length - 1)));
       }
       draw(plan);
       const test = found => !found ? "not in totals" : found[1] === 0 ? "too few rounds to tell" : `χ² = ${shown(found[0])}, ${found[1]} degrees, p = ${shown(found[2], 3)}`;
       values.replaceChildren(facts([
         ["α, 95% interval", interval(plan.alpha)],
-        ...(plan.alpha_by_stretches ? [["α by parts of the log", interval(plan.alpha_by_stretches)]] : []),
-        ["best γ", `${plan.best_gamma} (within 1%: ${plan.near_best.join(" to ")})`], ["speedup there", interval(plan.best_speedup)],
+        ...(plan.alpha_by_stretches ? [["α by 20 pieces", interval(plan.alpha_by_stretches)]] : []),
+        ["best γ", `${plan.best_gamma}${near(plan.near_best)}`], ["speedup there", interval(plan.best_speedup)],
         ["chosen by", plan.by], ["tokens per target step", plan.tokens_per_target_step], ["upper bound, drafting paid", plan.upper_bound_drafting_paid],
         ["positions alike?", test(plan.positions_alike)], ["rounds independent?", test(plan.rounds_independent)],
         ["i.i.d.", plan.iid_rejected ? "rejected at level 0.001" : "not rejected at level 0.001"],
@@ -213,7 +217,7 @@ export const dataRoom = {
         box.show(`printf 'position,drafted,accepted\\n${rows}' > accepted.csv\nspeclab plan log accepted.csv --c ${now.c}`,
           `speclab.plan(log="accepted.csv", c=${now.c})`);
       }
-    });
-    return { update: now => { describe(now).catch(fail); } };
+    }, fail);
+    return { update: describe };
   },
 };

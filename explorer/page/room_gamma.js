@@ -37,7 +37,8 @@ export const gammaRoom = {
       const most = Math.max(state.most, state.gamma);
       const [at, curves, figure3] = await Promise.all([ask("predict", { ...cost, gamma: state.gamma }),
         ask("curves", { ...cost, most }), ask("best_by_alpha", { c: state.c })]);
-      formula.textContent = `speedup = (1 − α^(γ+1)) / ((1 − α)(γc + 1)) = ${shown(at.speedup, 6)}   (Theorem 3.8)`;
+      formula.textContent = `speedup = ${state.alpha === 1 ? "(γ + 1) / (γc + 1)" : "(1 − α^(γ+1)) / ((1 − α)(γc + 1))"} = ` +
+        `${shown(at.speedup, 6)}   (Theorem 3.8${state.alpha === 1 ? ", the limit for α → 1" : ""})`;
       reason.textContent = at.optimal_gamma === undefined ? at.reason : `Best γ = ${at.optimal_gamma}: ${at.reason}`;
       const bounds = [["bound", at.upper_bound_drafting_paid], ["bound2", at.upper_bound_drafting_free]]
         .filter(([, value]) => value !== undefined);
@@ -73,17 +74,17 @@ export const gammaRoom = {
       ]));
       box.show(`speclab predict --alpha ${state.alpha} --c ${state.c} --c-hat ${state.chat} --gamma ${state.gamma}`,
         `speclab.predict(${state.alpha}, ${state.c}, c_hat=${state.chat}, gamma=${state.gamma})`);
-    });
+    }, fail);
 
     host.append(element("div", { class: "controls" }, preset.box, ...numbers.boxes), formula, reason,
       columns(["Speedup", speedups], ["The best γ", optima]), values, box.box);
-    const updateDevice = buildDevice(host, { ask, set, fail });
+    const updateDevice = buildDevice(host, { ask, set });
 
     const update = state => {
       numbers.show(state);
       const named = publishedPairs.findIndex(pair => pair.alpha === state.alpha && pair.c === state.c);
       preset.show(named < 0 ? "" : String(named));
-      describe(state).catch(fail);
+      describe(state);
       updateDevice(state);
     };
     return { update };

@@ -1,5 +1,5 @@
 // Room (view) 4: live decoding.
-import { element, slider, sliders, choice, wholeNumber, button, commandBox, facts, legendOf, press, shown, calm } from "./dom.js";
+import { element, slider, sliders, choice, wholeNumber, button, commandBox, facts, legendOf, press, saveLink, shown, calm } from "./dom.js";
 import { svg, widthIn } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { withinRanges } from "./state.js";
@@ -10,23 +10,28 @@ const drafters = [["2", "a bigram"], ["1", "single words"], ["3", "a trigram"], 
 const ofRecording = -1;
 const scheduleNames = ["plain", "speculative", "DSI, 2 servers", "PEARL"];
 
+let excerpt = "";
+
+// Returns what all configs of an n-gram pair have.
+const textConfig = state => ({
+  title: "Live decoding", seed: state.seed, corpus: { file: "excerpt.txt", tokenization: "words", vocabulary: 8000 },
+  models: { target: { kind: "ngram", order: state.target }, draft: { kind: "ngram", order: state.draft } }, cost: { c: state.c },
+});
+
 // Returns the config that traces the rounds of the text shown.
-function traceConfig(state) {
-  return {
-    title: "Live decoding", experiment: "trace", seed: state.seed,
-    corpus: { file: "build/explorer/excerpt.txt", tokenization: "words", vocabulary: 8000 },
-    models: { target: { kind: "ngram", order: state.target }, draft: { kind: "ngram", order: state.draft } },
-    cost: { c: state.c }, simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] },
-  };
-}
+const traceConfig = state => ({
+  ...textConfig(state), experiment: "trace", simulation: { prompt: state.prompt }, trace: { tokens: state.tokens, gammas: [state.gamma] },
+});
 
 const recordedModels = ({ name, column }) =>
   ({ target: { kind: "recorded", file: name }, draft: { kind: "recorded", file: name, ...(column ? { column } : {}) } });
 
-function recordingConfig(state) {
+function scheduleConfig(state) {
+  const pair = state.draft === ofRecording ? { title: "Live decoding", seed: state.seed, models: recordedModels(currentRecording()), cost: { c: state.c } }
+    : textConfig(state);
   return {
-    title: "Live decoding", experiment: "schedules", seed: state.seed, models: recordedModels(currentRecording()), gamma: state.gamma, cost: { c: state.c },
-    simulation: { trials: 2, length: state.tokens },
+    ...pair, experiment: "schedules", gamma: state.gamma,
+    simulation: { trials: 2, length: state.tokens, ...(state.draft === ofRecording ? {} : { prompt: state.prompt }) },
     schedules: {
       compare: [{ kind: "plain" }, { kind: "speculative" }, { kind: "dsi", servers: 2, lookahead: state.gamma }, { kind: "pearl", next_row: true }],
       trace_tokens: Math.min(12, state.tokens),
@@ -34,20 +39,22 @@ function recordingConfig(state) {
   };
 }
 
-function textCommand(state) {
-  if (state.draft === ofRecording) {
-    return `cat >recorded.json <<'END'\n${JSON.stringify(recordingConfig(state))}\nEND\nspeclab run recorded.json`;
-  }
-  if (state.draft === 0) {
-    return "No command shows single rounds of lookup; speclab compare measures its drafters: speclab compare configs/compare_prose.json";
-  }
-  return `cat >text.json <<'END'\n${JSON.stringify(traceConfig(state))}\nEND\nspeclab run text.json`;
-}
+const runOf = (name, config) => `cat >${name}.json <<'END'\n${JSON.stringify(config)}\nEND\nspeclab run ${name}.json`;
+const callOf = config => `speclab.run(${JSON.stringify(config)})`;
 
-function textCall(state) {
-  if (state.draft === ofRecording) return `speclab.run(${JSON.stringify(recordingConfig(state))})`;
-  if (state.draft === 0) return 'speclab.run("configs/compare_prose.json")';
-  return `speclab.run(${JSON.stringify(traceConfig(state))})`;
+// Returns a command, a Python call, and what they give.
+function textCommands(state) {
+  if (state.draft === 0) {
+    return ["speclab compare configs/compare_prose.json", 'speclab.run("configs/compare_prose.json")',
+      "No command shows single rounds of lookup. This one, and its Python call, measure lookup and other drafters on “Pride and Prejudice”:"];
+  }
+  const schedules = scheduleConfig(state);
+  const means = "The speedups of the schedules are means of two texts there, the first of which is shown here.";
+  if (state.draft === ofRecording) {
+    return [runOf("recorded", schedules), callOf(schedules), `The same pictures of schedules from the program, and from Python. ${means} No command prints these rounds.`];
+  }
+  return [`${runOf("text", traceConfig(state))}\n${runOf("schedules", schedules)}`, `${callOf(traceConfig(state))}\n${callOf(schedules)}`,
+    `The same rounds and pictures from the program, and from Python, in the folder of this text: `, saveLink("excerpt.txt", excerpt, "save excerpt.txt"), `. ${means}`];
 }
 
 // Returns the pieces of text in order: { text, kind, round }.
@@ -119,6 +126,8 @@ export const textRoom = {
   ranges: {
     target: [1, 5, 1], draft: [ofRecording, 3, 1], gamma: [1, 12, 1], tokens: [10, 400, 10], c: [0.005, 1, 0.005], seed: [0, 2 ** 32, 1],
   },
+
+  async prepare(ask) { excerpt = await ask("excerpt", {}); },
 
   mend: state => ({ ...withinRanges(state, textRoom.start, textRoom.ranges), prompt: String(state.prompt).slice(0, 500) }),
 
@@ -202,10 +211,10 @@ export const textRoom = {
         times.prepend(element("p", {}, `Here the schedules decode another text of this pair, also of ${shown(state.tokens)} tokens, like the experiment “schedules”; ` +
           `the picture shows the rounds of its first ${shown(found.horizon)} tokens. Speculative decoding gives it a speedup of ` +
           `${shown(found.schedule_speedups[scheduleNames.indexOf("speculative")])}, and the text above ${shown(found.speedup)}: single texts differ by ` +
-          "chance, less so with more tokens."));
+          "chance, less so with more tokens. DSI drafts without waiting, and two servers of the target verify at the same time; PEARL drafts the next round while the target verifies."));
       }
-      box.show(textCommand(state), textCall(state));
-    });
+      box.show(...textCommands(state));
+    }, fail);
     const update = state => {
       now = state;
       target.show(state.target);
@@ -216,7 +225,7 @@ export const textRoom = {
       numbers.show(state);
       seed.show(state.seed);
       promptInput.value = state.prompt;
-      describe(state).catch(fail);
+      describe(state);
     };
     return { update, leave: stop };
   },

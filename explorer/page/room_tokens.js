@@ -1,5 +1,5 @@
 // Room (view) 2: how many tokens does a round emit?
-import { element, sliders, wholeNumber, button, columns, commandBox, facts, press, shown } from "./dom.js";
+import { element, sliders, wholeNumber, button, columns, commandBox, facts, interval, press, shown } from "./dom.js";
 import { figure, bar } from "./svg.js";
 import { newestOnly } from "./client.js";
 import { withinRanges } from "./state.js";
@@ -13,20 +13,24 @@ const hardOf = state => Number((state.alpha - state.spread * Math.min(state.alph
 const chainOf = state => ({ easy: easyOf(state), hard: hardOf(state), stay: state.stay, gamma: state.gamma });
 const lengthOf = state => Math.ceil(state.rounds / trials);
 
+// Returns the three rows of a model of stretches, without the last digits, which are rounding.
+const rows = list => JSON.stringify([0, 3, 6].map(at => list.slice(at, at + 3).map(value => Number(value.toPrecision(12)))));
+
 function commands(state, chain) {
-  const rows = list => JSON.stringify([0, 3, 6].map(at => list.slice(at, at + 3)));
+  const size = `--set seed=${state.seed} --set simulation.trials=${trials} --set simulation.length=${lengthOf(state)}`;
   return `speclab predict --alpha ${state.alpha} --gamma ${state.gamma}\n` +
     "speclab run configs/iid_grid.json --set sweep=null --set figures=null --set simultaneous=false " +
-    `--set alpha=${state.alpha} --set gamma=${state.gamma} --set seed=${state.seed} ` +
-    `--set simulation.trials=${trials} --set simulation.length=${lengthOf(state)}\n` +
-    `speclab exact configs/exact_markov.json --set gamma=${state.gamma} ` +
+    `--set alpha=${state.alpha} --set gamma=${state.gamma} ${size}\n` +
+    `speclab exact configs/exact_markov.json --set engine=plain --set gamma=${state.gamma} ${size} ` +
     `--set 'models.target.rows=${rows(chain.target_rows)}' --set 'models.draft.rows=${rows(chain.draft_rows)}'`;
 }
 
-function calls(state) {
+function calls(state, chain) {
+  const size = `"seed": ${state.seed}, "simulation": {"trials": ${trials}, "length": ${lengthOf(state)}`;
   return `speclab.predict(${state.alpha}, gamma=${state.gamma})\n` +
-    `speclab.run({"title": "rounds", "experiment": "iid", "alpha": ${state.alpha}, "gamma": ${state.gamma}, "seed": ${state.seed}, ` +
-    `"simulation": {"trials": ${trials}, "length": ${lengthOf(state)}}})`;
+    `speclab.run({"title": "rounds", "experiment": "iid", "alpha": ${state.alpha}, "gamma": ${state.gamma}, ${size}}})\n` +
+    `speclab.exact({"title": "stretches", "engine": "plain", "gamma": ${state.gamma}, ${size}, "prompt": [0]}, ` +
+    `"models": {"target": {"kind": "table", "rows": ${rows(chain.target_rows)}}, "draft": {"kind": "table", "rows": ${rows(chain.draft_rows)}}}})`;
 }
 
 export const tokensRoom = {
@@ -61,7 +65,8 @@ export const tokensRoom = {
     let counted = 0;
 
     const histogram = (where, { title, exact, formulaMarks, counts }) => {
-      const most = Math.max(...exact, ...(formulaMarks ?? []), ...(counts?.shares ?? []));
+      // Both charts have one scale.
+      const most = Math.max(...[laws.iid, laws.chain.distribution, iid?.shares ?? [], chain?.shares ?? []].flat());
       figure(where, {
         title, x: { least: 0.5, most: exact.length + 0.5, label: "tokens N of a round" },
         y: { least: 0, most: Math.ceil(most * 11) / 10, label: "probability" },
@@ -76,15 +81,16 @@ export const tokensRoom = {
         },
       });
     };
+    const simulated = counts => counts && interval([counts.tokens_per_target_step, ...(counts.interval ?? [])]);
     const draw = () => {
       histogram(left, { title: "Tokens of a round, independent acceptances", exact: laws.iid, counts: iid });
       histogram(right, { title: "Tokens of a round, acceptances in stretches", exact: laws.chain.distribution, formulaMarks: laws.iid, counts: chain });
       leftFacts.replaceChildren(facts([
-        ["E[N], Equation 1", laws.predicted.tokens_per_target_step], ["E[N], simulated", iid?.tokens_per_target_step],
+        ["E[N], Equation 1", laws.predicted.tokens_per_target_step], ["E[N], simulated, 95% interval", simulated(iid)],
         ["variance of N", laws.predicted.tokens_variance], ["rounds", iid?.rounds ?? 0],
       ]));
       rightFacts.replaceChildren(facts([
-        ["E[N], exact chain", laws.chain.tokens_per_target_step], ["E[N], simulated", chain?.tokens_per_target_step],
+        ["E[N], exact chain", laws.chain.tokens_per_target_step], ["E[N], simulated, 95% interval", simulated(chain)],
         ["E[N], Equation 1 at this α", laws.chain.iid_tokens_per_target_step], ["variance of N", laws.chain.tokens_variance],
         ["P(first accepted)", laws.chain.first_accepted], ["P(second | first)", laws.chain.second_accepted], ["rounds", chain?.rounds ?? 0],
       ]));
@@ -98,8 +104,8 @@ export const tokensRoom = {
       formula.textContent = `E[N] = (1 − α^(γ+1)) / (1 − α) = (1 − ${shown(state.alpha)}^${state.gamma + 1}) / (1 − ${shown(state.alpha)}) = ` +
         shown(predicted.tokens_per_target_step, 6);
       draw();
-      box.show(commands(state, stretches), calls(state));
-    });
+      box.show(commands(state, stretches), calls(state, stretches));
+    }, fail);
 
     const start = button("Simulate", () => running ? stop() : simulate().catch(fail));
     const stop = () => {
@@ -115,9 +121,9 @@ export const tokensRoom = {
         const count = Math.min(chunk, trials * lengthOf(now) - counted);
         if (count <= 0) break;
         const anew = counted === 0 ? 1 : 0;
-        const query = { seed: now.seed, anew, count };
+        const query = { seed: now.seed, length: lengthOf(now), anew, count };
         const [first, second] = await Promise.all([
-          ask("iid_rounds", { ...query, alpha: now.alpha, gamma: now.gamma, length: lengthOf(now) }),
+          ask("iid_rounds", { ...query, alpha: now.alpha, gamma: now.gamma }),
           ask("stretch_rounds", { ...query, ...chainOf(now) })]);
         if (mine !== generation) continue;
         counted += count;
@@ -144,7 +150,7 @@ export const tokensRoom = {
         if (!running) start.textContent = "Simulate";
       }
       shownState = JSON.stringify(state);
-      describe(state).catch(fail);
+      describe(state);
     };
     return { update, leave: stop };
   },

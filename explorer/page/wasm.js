@@ -80,7 +80,7 @@ export async function startEngine(bytes) {
     iid_distribution: q => done(engine.iid_distribution(q.alpha, q.gamma)),
     iid_rounds: q => done(engine.iid_rounds(q.alpha, q.gamma, q.seed, q.length, q.anew, q.count)),
     stretches: q => done(engine.stretches(q.easy, q.hard, q.stay, q.gamma)),
-    stretch_rounds: q => done(engine.stretch_rounds(q.easy, q.hard, q.stay, q.gamma, q.seed, q.anew, q.count)),
+    stretch_rounds: q => done(engine.stretch_rounds(q.easy, q.hard, q.stay, q.gamma, q.seed, q.length, q.anew, q.count)),
     list_presets: () => done(engine.list_presets()),
     plan_on_device: q => done(engine.plan_on_device(...textInput(q.device, q.target, q.draft), q.alpha, q.devices, q.batch, q.context)),
     load_text: buffer => {

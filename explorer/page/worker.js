@@ -2,6 +2,7 @@
 import { startEngine } from "./wasm.js";
 
 let engine = null;
+let text = null;
 
 async function unpacked(packed) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -12,8 +13,11 @@ onmessage = async ({ data }) => {
   try {
     if (data.name === "start") {
       engine = await startEngine(await unpacked(data.query.engine));
-      engine.load_text(await unpacked(data.query.text));
+      text = await unpacked(data.query.text);
+      engine.load_text(text);
       postMessage({ id: data.id, result: {} });
+    } else if (data.name === "excerpt") {
+      postMessage({ id: data.id, result: text });
     } else {
       postMessage({ id: data.id, result: engine[data.name](data.query) });
     }
