@@ -45,7 +45,7 @@ text = {
 answers = {
     "predict": predicted, "curves": {"speedup": [1 + i / 100 for i in range(65)], "operations": [1] * 65},
     "best_by_alpha": {"alpha": alphas, "gamma": [int(10 * alpha) for alpha in alphas]}, "plan_on_device": device,
-    "list_presets": {"devices": ["h100-sxm"], "models": ["llama-3.1-70b", "llama-3.2-1b"]}, "decode_text": text,
+    "list_presets": {"devices": ["h100-sxm"], "models": ["llama-3.1-70b", "llama-3.2-1b"], "vocabularies": [9, 9], "parameters": [70, 1]}, "decode_text": text, "excerpt": "",
     "list_rules": {"names": ["token", "sigmoid"], "verdicts": ["lossless", "lossy"]}, "names_in_file": {"choices": ["llama's draft", "mistral"]}, "plan_from_file": log,
 }
 
