@@ -114,7 +114,7 @@ struct LengthCounts {
 };
 
 /// Writes rounds, lengths, shares (counted P(N = n), n = 1, 2, ...), and tokens_per_target_step with the 95%
-/// interval of `speclab run`, from its trials.
+/// interval of `speclab run`, from its trials, unless they are alike.
 inline void describe_lengths(const LengthCounts& counts, Record& out) {
   out.number("rounds", static_cast<double>(counts.rounds));
   out.list("lengths", counts.lengths);

@@ -147,8 +147,8 @@ inline void plan_from_file(const std::string& file, const std::string& draft, co
   if (!draft.empty() && !is_recording(file) && !is_recording(draft)) {
     throw UsageError(
         "Two files are a recording of the target and one of the draft, and neither {} nor {} is one. Of two "
-        "pages of /metrics, drop one; speclab plan log {} --since {} plans the rounds between them",
-        file, draft, file, draft);
+        "pages of /metrics, drop one; speclab plan log LATER --since EARLIER plans the rounds between them",
+        file, draft);
   }
   if (recording) return plan_from_recording(file, draft, model, c, out);
   AcceptanceFile log;

@@ -97,7 +97,7 @@ def every_room(browser):
                 check(f"{where}: one section", page.locator("main > section:visible").count() == 1)
                 check(f"{where}: wider than the window", page.evaluate("document.documentElement.scrollWidth") <= width)
                 check(f"{where}: no picture", page.locator("section:visible svg").count() >= 1)
-                check(f"{where}: no command", "speclab " in page.locator("section:visible code").first.inner_text())
+                check(f"{where}: no command", "speclab " in page.locator("section:visible .command code").first.inner_text())
                 for bad in ("NaN", "undefined", "Infinity"):
                     check(f"{where}: shows {bad}", bad not in page.locator("section:visible").inner_text())
                 if Axe:
@@ -271,7 +271,7 @@ def files(context):
     dropped(page, "good.csv", "drafted,accepted\n" + "5,3\n5,5\n5,0\n" * 50)
     check("a good file is told", "good.csv: 150 rounds" in page.locator("#data").inner_text())
     check("with two charts", page.locator("#data figure, #data svg:visible").count() >= 2)
-    check("and its command", "speclab plan log good.csv --c 0.1" in page.locator("#data code").first.inner_text())
+    check("and its command", "speclab plan log good.csv --c 0.1" in page.locator("#data .command code").first.inner_text())
     for name, text, told in (("bad.csv", "5,3\n5,9\n", "bad.csv:2: 9 tokens accepted of 5 drafted"),
                              ("empty.csv", "", "empty.csv: holds no rounds"), ("cut.json", '{"cells": [', "cut.json: not JSON (line 1"),
                              ("other.json", '{"cells": [{}]}', "/cells/0/counts/rounds: is missing"),
@@ -287,7 +287,7 @@ def files(context):
     told = page.locator("#data").inner_text()
     check(f"a recording is told: {told[:400]}", "recording.csv: 360 tokens, 12 sequences (csv)" in told and "mean of q/p" in told)
     check("with its tasks", page.get_by_role("heading", name="Acceptance by task").is_visible() and "\nb\n" in told)
-    check("and its command", "speclab plan recording recording.csv --c 0.1" in page.locator("#data code").first.inner_text())
+    check("and its command", "speclab plan recording recording.csv --c 0.1" in page.locator("#data .command code").first.inner_text())
     if shots:
         page.screenshot(path=shots / "data-recording.png", full_page=True)
     response = lambda values: json.dumps({"choices": [{"text": "", "logprobs": {"tokens": ["a"] * len(values), "token_logprobs": values}}]})
@@ -296,7 +296,9 @@ def files(context):
     check(f"one model's file asks for the other: {shown}", "target.json: openai-completions holds one model" in shown)
     dropped(page, "target.json", response([-1, -2, -0.5] * 40), "draft.json", response([-1.5, -1, -0.5] * 40))
     check("two files together", "120 tokens, 1 sequences" in page.locator("#data").inner_text()
-          and "--draft-recording draft.json" in page.locator("#data code").first.inner_text())
+          and "--draft-recording draft.json" in page.locator("#data .command code").first.inner_text())
+    dropped(page, "before.prom", "# no recording\n", "after.prom", "# no recording\n")
+    check("two pages of /metrics", "--since" in page.locator("#data .error").inner_text())
     for name, text, told in (("bad.csv", recording + "12,0,1,0.5,-1,a\n", "bad.csv:362"), ("column.csv", "sequence,position,token,logp\n0,0,1,-1\n", "column.csv"),
                              ("bad.jsonl", '{"sequence": 0, "position": 0, "token": 1, "logp": -1}\n', "bad.jsonl")):
         dropped(page, name, text)
@@ -305,11 +307,11 @@ def files(context):
     several = "sequence,position,token,logp,logq.one,logq.two\n" + "".join(f"0,{i},{i % 5},-1,-1.5,-2\n" for i in range(40))
     dropped(page, "several.csv", several)
     drafter = page.get_by_label("drafter of the recording")
-    check("the first of two drafters", drafter.input_value() == "one" and "--column one" in page.locator("#data code").first.inner_text())
+    check("the first of two drafters", drafter.input_value() == "one" and "--column one" in page.locator("#data .command code").first.inner_text())
     drafter.select_option("two")
     settle(page)
     check("the chosen drafter", "several.csv: 40 tokens" in page.locator("#data").inner_text()
-          and "--column two" in page.locator("#data code").first.inner_text())
+          and "--column two" in page.locator("#data .command code").first.inner_text())
     dropped(page, "recording.csv", recording.replace(",3,-1.2", ',"x, ""y""",-1.2'))
     page.locator("#rooms a").nth(3).click()
     settle(page)
@@ -376,7 +378,7 @@ def commands(context):
             if part == "data":
                 dropped(page, "result.json", '{"cells": [{"counts": {"rounds": 4, "drafted": 8}, "positions": [{"unconditional": {"value": 0.75}}, '
                         '{"unconditional": {"value": 0.5}}]}]}')
-            texts = [text for text in page.locator("section:visible code").all_inner_texts() if text]
+            texts = [text for text in page.locator("section:visible .command code").all_inner_texts() if text]
             for text in texts[0::2]:
                 run = subprocess.run(["bash", "-e", "-c", text], cwd=bench, capture_output=True, text=True,
                                      env={"PATH": f"{bench}:/usr/bin:/bin"})

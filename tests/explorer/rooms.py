@@ -94,7 +94,7 @@ const until = async there => { for (let turns = 0; turns < 100000 && !there(); +
   told.choices = select && [...select.options].map(option => option.value);
   told.chosen = select?.value;
   told.typed = data.host.querySelectorAll("input[type=text]").length;
-  told.command = data.host.querySelector("code").textContent;
+  told.command = data.host.querySelector(".command code").textContent;
   if (select) { select.value = "mistral"; select.dispatchEvent(new Event("change")); }
   document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "told", textContent: JSON.stringify(told) }));
 })().catch(error => { document.body.replaceChildren(Object.assign(document.createElement("pre"), { id: "told", textContent: JSON.stringify({ failed: error.stack }) })); });
