@@ -76,8 +76,14 @@ int run_verb(const Verb& verb, const std::string& called, const Words& words, co
     fmt::print("{}", help_text(verb));
     return exit_ok;
   }
-  Words lasting = words;
-  std::erase_if(lasting, [](const std::string& word) { return word == "--force" || word == "--json"; });
+  // The command names a result, so it lacks the options that do not change it.
+  Words lasting;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--threads") ++i;
+    const bool other = word == "--threads" || word == "--force" || word == "--json";
+    if (!other && !word.starts_with("--threads=")) lasting.push_back(word);
+  }
   values.command = shell_command(called, lasting);
   return verb.run(values);
 }

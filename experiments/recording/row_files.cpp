@@ -190,10 +190,10 @@ RowFile join(const RowFile& target, const RowFile& draft) {
                      draft.target.where, i, draft.tokens[i], target.target.where, target.tokens[i]);
   }
   // A file without `sequence` has one.
-  if (const auto odd = std::ranges::mismatch(draft.sequences, target.sequences, {}, &RecordedSequence::first,
-                                             &RecordedSequence::first)
-                           .in1;
-      odd != draft.sequences.end() && draft.sequences.size() > 1)
+  const auto [odd, there] = std::mismatch(
+      draft.sequences.begin(), draft.sequences.end(), target.sequences.begin(), target.sequences.end(),
+      [](const RecordedSequence& a, const RecordedSequence& b) { return a.first == b.first; });
+  if (odd != draft.sequences.end() && draft.sequences.size() > 1)
     throw UsageError("{}: sequence {} has {} tokens from row {} on; {} has no such sequence there",
                      draft.target.where, odd->name, odd->count, odd->first, target.target.where);
   RowFile joined = target;

@@ -124,7 +124,7 @@ std::vector<std::vector<double>> read_numbers(std::string_view text, const std::
     };
     const std::vector<std::string> words = split(line.text, ',');
     if (!columns.empty() && &line == lines.data() && !header_names(line.text).empty()) {
-      if (!std::ranges::is_permutation(words, columns))
+      if (!std::is_permutation(words.begin(), words.end(), columns.begin(), columns.end()))
         refuse(fmt::format("columns {}; expected {}, in any order", line.text.substr(0, 80),
                            fmt::join(columns, ", ")));
       for (const std::string& column : columns)

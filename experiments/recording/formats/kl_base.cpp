@@ -76,7 +76,7 @@ RecordingPart read_kl_base(const RecordingSource& source) {
       scratch[i] =
           scale * static_cast<float>(number_at<std::uint16_t>(rows, at + 2 * (row_header + i))) + least;
     }
-    if (scale < 0 || *std::ranges::max_element(scratch) > 1e-3F)
+    if (scale < 0 || *std::max_element(scratch.begin(), scratch.end()) > 1e-3F)
       throw UsageError("{}: row {} has scale {} and minimum {}; expected log-probabilities, at most 0", name,
                        row, scale, least);
     return scratch.data();

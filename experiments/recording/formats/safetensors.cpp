@@ -96,7 +96,8 @@ RecordingPart read_safetensors(const RecordingSource& source) {
     return parts.back();
   };
   RowFile rows = rows_of(source.name(), source.file(), names, find);
-  std::ranges::sort(parts, {}, [](const NpyArray& part) { return part.data.data(); });
+  std::sort(parts.begin(), parts.end(),
+            [](const NpyArray& a, const NpyArray& b) { return a.data.data() < b.data.data(); });
   std::size_t end = 0;
   for (const NpyArray& part : parts) {
     if (part.data.data() != data.data() + end) break;

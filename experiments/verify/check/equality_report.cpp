@@ -139,9 +139,9 @@ Listing equality_text(const EqualityResult& result) {
                       result.level);
   if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
   if (!result.unseen_faults.empty()) {
-    text += fmt::format(
-        "unseen    planted faults that emit these tokens with the target's distribution: {}\n",
-        fmt::join(result.unseen_faults, ", "));
+    text +=
+        fmt::format("unseen    planted faults that emit these tokens with the target's distribution: {}\n",
+                    fmt::join(result.unseen_faults, ", "));
   }
   return text;
 }
