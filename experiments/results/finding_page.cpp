@@ -51,11 +51,13 @@ std::vector<std::string> named_files(const Values& values) {
     if (const auto* const texts = boost::any_cast<Words>(&given.value())) names = *texts;
     for (const fs::path path : names) {
       if (option == "out") break;
-      if (fs::is_regular_file(path)) files.push_back(path.string());
-      const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
-      const bool model = fs::is_directory(path) || path.filename() == "config.json";
+      std::error_code no_name;  // values of other options may be too long for a name
+      if (fs::is_regular_file(path, no_name)) files.push_back(path.string());
+      const bool is_folder = fs::is_directory(path, no_name);
+      const fs::path folder = is_folder ? path : path.parent_path();
+      const bool model = is_folder || path.filename() == "config.json";
       for (const char* part : {"config.json", "hf_quant_config.json", "model.safetensors.index.json"}) {
-        if (model && folder / part != path && fs::is_regular_file(folder / part))
+        if (model && folder / part != path && fs::is_regular_file(folder / part, no_name))
           files.push_back((folder / part).string());
       }
     }

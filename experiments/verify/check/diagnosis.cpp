@@ -78,6 +78,11 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
   }
 }
 
+std::optional<std::string> not_compared(int gamma, int tokens) {
+  if (tokens > gamma) return std::nullopt;
+  return fmt::format("the token after γ = {} accepted ones, because check.tokens is {}", gamma, tokens);
+}
+
 /// Returns the names, such as "typical, sigmoid and fault-accept-all".
 std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
   std::string names = fit.name;
@@ -152,9 +157,7 @@ std::vector<std::string> unseen(std::span<const CandidateLaw> laws) {
 std::optional<EqualityResult> test_rule(const Setup& setup, int gamma, const CheckSection& settings,
                                         const Control& control) {
   auto result = test_equality(setup, gamma, settings, control);
-  if (result && !result->different)
-    result->unseen_faults =
-        unseen(candidate_laws(setup, gamma, settings.tokens, Candidates::planted_faults, control));
+  if (result && !result->different) result->not_compared = not_compared(gamma, settings.tokens);
   return result;
 }
 
@@ -169,6 +172,7 @@ std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, c
     result->diagnosis = diagnose(laws, setup.target.vocab(), settings.tokens, samples);
   } else {
     result->unseen_faults = unseen(laws);
+    result->not_compared = not_compared(gamma, settings.tokens);
   }
   return result;
 }

@@ -40,13 +40,13 @@ std::vector<LikelihoodFit> diagnose(std::span<const CandidateLaw> laws, std::int
 /// Returns the candidates that emit the target's law, so that no sample of these tokens can show them.
 std::vector<std::string> unseen(std::span<const CandidateLaw> laws);
 
-/// Runs test_equality. If no difference is found, adds the planted faults that these tokens could not show.
-/// Returns nothing if `control` ended it early.
+/// Runs test_equality. If no difference is found, adds the token that was not compared. Returns nothing if
+/// `control` ended it early.
 std::optional<EqualityResult> test_rule(const Setup& setup, int gamma, const CheckSection& settings,
                                         const Control& control);
 
-/// Runs test_samples. If the sequences differ, adds their diagnosis; else the planted faults that they could
-/// not have shown. Returns nothing if `control` ended it early.
+/// Runs test_samples. If the sequences differ, adds their diagnosis; else the planted faults and the token
+/// that they could not have shown. Returns nothing if `control` ended it early.
 std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, const CheckSection& settings,
                                                 std::span<const Token> samples, const Control& control);
 

@@ -28,7 +28,7 @@ SPECLAB_OBJECT(EqualityResult, "equality_test",
                               tail_p, tail_adjusted_p, impossible, positions, power, detectable_effect,
                               detectable_between_classes, detectable_total_variation),
                {"samples_for_total_variation_0.01", &EqualityResult::samples_for_one_percent},
-               SPECLAB_FIELDS(EqualityResult, diagnosis, unseen_faults));
+               SPECLAB_FIELDS(EqualityResult, diagnosis, unseen_faults, not_compared));
 
 namespace {
 
@@ -138,10 +138,10 @@ Listing equality_text(const EqualityResult& result) {
                                        : "equal: no difference found",
                       result.level);
   if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
-  if (!result.unseen_faults.empty()) {
-    text +=
-        fmt::format("unseen    planted faults that emit these tokens with the target's distribution: {}\n",
-                    fmt::join(result.unseen_faults, ", "));
+  if (result.not_compared) text += fmt::format("NOT compared: {}\n", *result.not_compared);
+  if (result.unseen_faults && !result.unseen_faults->empty()) {
+    text += fmt::format("unseen    planted faults that emit the target's distribution with this pair: {}\n",
+                        fmt::join(*result.unseen_faults, ", "));
   }
   return text;
 }

@@ -74,9 +74,10 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   std::optional<std::uint64_t> samples_for_one_percent;
   /// The distributions that fit given sequences best, if they differ (diagnosis.hpp).
   std::optional<std::vector<LikelihoodFit>> diagnosis;
-  /// Planted faults that such sequences cannot show, if no difference was found. With gamma tokens or fewer
-  /// these include all that change only the token after gamma accepted ones.
-  std::vector<std::string> unseen_faults;
+  /// Planted faults that given sequences cannot show, if no difference was found.
+  std::optional<std::vector<std::string>> unseen_faults;
+  /// The token that no sequence holds, if no difference was found and there is one.
+  std::optional<std::string> not_compared;
 };
 SPECLAB_IS_DESCRIBED(EqualityResult);
 

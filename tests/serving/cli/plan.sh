@@ -619,12 +619,12 @@ for name in '$*'.split():
     assert name in page and hashlib.sha256(open(name, 'rb').read()).hexdigest() in page, name
 assert 'unread' not in page
 assert re.search('<svg', page)" page/result.json; }
-expect 0 plan compare a.csv b.csv --out page
+expect 0 plan compare a.csv b.csv --out page --force
 input a.csv b.csv
-expect 0 plan alpha 0.7 --target-times turned.csv --draft-times draft.csv --out page
+expect 0 plan alpha 0.7 --target-times turned.csv --draft-times draft.csv --out page --force
 input turned.csv draft.csv
 mkdir -p model && cp glm.json model/config.json
-expect 0 plan load a.csv --target model --device h200 --devices 8 --method mtp --rate 2 --max-gamma 1 --quiet --set serving.requests=20 --set serving.runs=2 --set serving.engine.replicas=1 --out page
+expect 0 plan load a.csv --target model --device h200 --devices 8 --method mtp --rate 2 --max-gamma 1 --quiet --set serving.requests=20 --set serving.runs=2 --set serving.engine.replicas=1 --out page --force
 input a.csv model/config.json
 checks=$((checks + 1))
 [[ $(grep -o "The server is not saturated at 2" page/report.html | wc -l) == 1 ]] || fail "the page says its finding twice"

@@ -49,8 +49,9 @@ WrittenPair random_pair(std::mt19937_64& random, int number) {
     for (std::size_t row = 0; row < contexts; ++row) {
       rows->emplace_back();
       for (std::size_t id = 0; id < vocab; ++id) rows->back().push_back(random_decimal(random, digits));
-      // Short numbers follow long ones, so that characters left over from those would show.
-      if (random() % 2 == 0) rows->back().back() = "0.5";
+      // Short numbers follow long ones, so that characters left over from those would show. One is at least
+      // 1, as of weights.
+      rows->back().back() = random() % 2 == 0 ? "1.5" : "12.25";
     }
   }
   return pair;
