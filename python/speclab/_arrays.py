@@ -38,7 +38,7 @@ def integer(value: Any, name: str, least: int, most: int) -> int:
     except TypeError:
         raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None
     if not least <= number <= most:
-        raise ValueError(f"{name}: {_short(number)}; expected {least} to {most}")
+        raise ValueError(f"{name}: {number if abs(number) < 10**20 else 'an integer of many digits'}; expected {least} to {most}")
     return number
 
 
@@ -78,10 +78,6 @@ def utf8(value: Any, name: str) -> str:
     except UnicodeEncodeError as problem:
         raise ValueError(f"{name}: {ascii(text[problem.start])} at character {problem.start + 1} is a lone surrogate, which UTF-8 cannot encode") from None
     return text
-
-
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**20 else "an integer of many digits"
 
 
 def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
@@ -204,14 +200,10 @@ def fraction(value: Any, name: str) -> Fraction:
         raise TypeError(f"{name}: expected a probability, not {value!r}")
     if isinstance(value, (int, np.integer)):
         return Fraction(int(value))
-    if isinstance(value, (float, np.floating)):
-        if not math.isfinite(float(value)):
+    if isinstance(value, (float, np.floating, Decimal)):
+        if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise ValueError(f"{name}: holds NaN or infinity")
         return Fraction(str(value))
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise ValueError(f"{name}: holds NaN or infinity")
-        return Fraction(value)
     raise TypeError(f"{name}: expected a probability, not {type(value).__name__}")
 
 
@@ -246,10 +238,7 @@ def exact_table(value: ArrayLike, name: str) -> list[list[Fraction]]:
         nested = not isinstance(value, (str, bytes)) and hasattr(value[0], "__len__") and not isinstance(value[0], (str, bytes))
     except (KeyError, IndexError, TypeError):
         raise TypeError(f"{name}: expected rows of probabilities, not {type(value).__name__}") from None
-    if not nested:
-        rows = [exact_row(value, name)]
-    else:
-        rows = [exact_row(row, f"{name}[{index}]") for index, row in enumerate(value)]
+    rows = [exact_row(row, f"{name}[{index}]") for index, row in enumerate(value)] if nested else [exact_row(value, name)]
     vocab = len(rows[0])
     for index, row in enumerate(rows):
         if len(row) != vocab:
