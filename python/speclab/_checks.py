@@ -130,8 +130,7 @@ def check(
         if level is not None or power is not None:
             raise ValueError("level, power: a config has its own, check.level and check.power; leave them out")
         with reporter(progress, "check") as report:
-            text, words = _core.check_config(config_text(samples), integer(threads, "threads", 0, 4096), report)
-        return CheckResult(text, words)
+            return CheckResult(*_core.check_config(config_text(samples), integer(threads, "threads", 0, 4096), report))
     level = number(1e-6 if level is None else level, "level", 0, 1, open_ends=True)
     power = number(0.99 if power is None else power, "power", level, 1, open_ends=True)
     return check_samples(samples, _law(law), level, power)
@@ -176,12 +175,12 @@ def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: 
     return CheckResult(text, words, _worst(array, law), about)
 
 
-def _worst(samples: npt.NDArray[np.int32], law: dict[tuple[int, ...], float]) -> Deviation | None:
+def _worst(samples: npt.NDArray[np.int32], law: dict[tuple[int, ...], float]) -> Deviation:
     found, counts = np.unique(samples, axis=0, return_counts=True)
     seen = {tuple(int(token) for token in row): int(count) for row, count in zip(found, counts)}
     n = len(samples)
-    worst: Deviation | None = None
-    for ids in {**law, **seen}:
+
+    def deviation(ids: tuple[int, ...]) -> Deviation:
         p = law.get(ids, 0.0)
         observed = seen.get(ids, 0) / n
         spread = (p * (1 - p) / n) ** 0.5
@@ -189,10 +188,10 @@ def _worst(samples: npt.NDArray[np.int32], law: dict[tuple[int, ...], float]) ->
             z = (observed - p) / spread
         else:
             z = 0.0 if abs(observed - p) < 1e-12 else float("inf") * (1 if observed > p else -1)
-        # Between two infinite deviations, a sequence that came counts before one that did not.
-        if worst is None or (abs(z), z) > (abs(worst.standard_deviations), worst.standard_deviations):
-            worst = Deviation(ids, observed, p, z)
-    return worst
+        return Deviation(ids, observed, p, z)
+
+    # Between two infinite deviations, a sequence that came counts before one that did not.
+    return max(map(deviation, {**law, **seen}), key=lambda one: (abs(one.standard_deviations), one.standard_deviations))
 
 
 Sampler = Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]], Sequence[int]]
@@ -265,10 +264,7 @@ def check_sampler(
     # A round reads the target's rows after up to gamma tokens, the draft's after up to gamma - 1.
     reads = (("target", target_model, gamma), ("draft", draft_model, gamma - 1))
     made = [name for name, model, most in reads if _core.rows_alike(model, target_model, seen, most)]
-    if "target" in made:
-        target_model = _core.made_by_context(target_model)
-    if "draft" in made:
-        draft_model = _core.made_by_context(draft_model)
+    target_model, draft_model = (_core.made_by_context(model) if name in made else model for name, model, _ in reads)
     expected = dict(_core.plain_law(target_model, seen, gamma + 1))
     if samples is None:
         samples = int(_core.samples_for(len(expected), gamma + 1, distance, level, power))
@@ -306,14 +302,10 @@ class _Rounds:
         self._generator = np.random.Generator(np.random.Philox(key=seed))
 
     def rows(self, drafted: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        target = np.empty((len(drafted), self._gamma + 1, self._vocab))
-        draft = np.empty((len(drafted), self._gamma, self._vocab))
-        for b, ids in enumerate(drafted.tolist()):
-            for i in range(self._gamma + 1):
-                target[b, i] = self._row(self._target, tuple(ids[:i]))
-                if i < self._gamma:
-                    draft[b, i] = self._row(self._draft, tuple(ids[:i]))
-        return target, draft
+        def of(model: _core.Model, count: int) -> npt.NDArray[np.float64]:
+            return np.array([[self._row(model, tuple(ids[:i])) for i in range(count)] for ids in drafted.tolist()])
+
+        return of(self._target, self._gamma + 1), of(self._draft, self._gamma)
 
     def completed(self, emitted: Any) -> list[int]:
         """The emitted ids, completed to gamma + 1 ids by decoding without a draft."""
