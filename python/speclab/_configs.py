@@ -78,12 +78,11 @@ def config_dict(config: ConfigLike) -> dict[str, Any]:
         raise TypeError(f"config: expected a dict or a path, not {type(config).__name__}")
     try:
         with open(config, encoding="utf-8-sig") as file:
-            read = json.load(file)
+            if isinstance(read := json.load(file), dict):
+                return read
+        raise ValueError("is no object")
     except (OSError, ValueError) as problem:
         raise ConfigError(f"{os.fspath(config)}: {problem}", "", os.fspath(config)) from None
-    if not isinstance(read, dict):
-        raise ConfigError(f"{os.fspath(config)}: is no object", "", os.fspath(config))
-    return read
 
 
 def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> Findings:
@@ -100,5 +99,4 @@ def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> F
     Raises:
         ConfigError: a config that cannot be analysed.
     """
-    text, words = _core.exact(config_text(config), bool(simulation), integer(threads, "threads", 0, 4096))
-    return Findings(text, words)
+    return Findings(*_core.exact(config_text(config), bool(simulation), integer(threads, "threads", 0, 4096)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +26,10 @@ class OptimalGamma:
     reason: str
 
 
-def _pair(target: ArrayLike, draft: ArrayLike, names: tuple[str, str], probabilities: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, ...]]:
-    read = probability_rows if probabilities else floats
-    dims = range(1, 33)
-    p, q = read(target, names[0], "[..., V]", dims), read(draft, names[1], "[..., V]", dims)
+def _pair(target: ArrayLike, draft: ArrayLike, read: Callable[..., npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, ...]]:
+    p, q = (read(rows, name, "[..., V]", range(1, 33)) for rows, name in ((target, "target"), (draft, "draft")))
     if p.shape != q.shape:
-        raise ValueError(f"{names[1]}: {list(q.shape)}; {names[0]} is {list(p.shape)}")
+        raise ValueError(f"draft: {list(q.shape)}; target is {list(p.shape)}")
     if p.dtype != q.dtype:
         p, q = p.astype(np.float64), q.astype(np.float64)
     vocab = p.shape[-1]
@@ -53,7 +52,7 @@ def alpha(target: ArrayLike, draft: ArrayLike) -> float | npt.NDArray[np.float64
     >>> alpha([[.5, .5], [1, 0]], [[.5, .5], [0, 1]])
     array([1., 0.])
     """
-    p, q, shape = _pair(target, draft, ("target", "draft"), True)
+    p, q, shape = _pair(target, draft, probability_rows)
     out = np.empty(len(p))
     _core.overlaps(p, q, out)
     return out.reshape(shape) if shape else float(out[0])
@@ -72,7 +71,7 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
     >>> round(alpha_from_logprobs(np.log([.5, .3, .2]), np.log([.1, .3, .6])), 9)
     0.6
     """
-    p, q, shape = _pair(target, draft, ("target", "draft"), False)
+    p, q, shape = _pair(target, draft, floats)
     out = np.empty(len(p))
     normalised = []
     for name, rows in (("target", p), ("draft", q)):
@@ -174,5 +173,4 @@ def predict(alpha: float, c: float = 0.0, *, c_hat: float = 0.0, gamma: int | No
     8
     """
     asked = None if gamma is None else integer(gamma, "gamma", 0, 10**6)
-    text, words = _core.predict(number(alpha, "alpha", 0, 1), number(c, "c", 0, 1000), number(c_hat, "c_hat", 0, 1000), asked)
-    return Findings(text, words)
+    return Findings(*_core.predict(number(alpha, "alpha", 0, 1), number(c, "c", 0, 1000), number(c_hat, "c_hat", 0, 1000), asked))

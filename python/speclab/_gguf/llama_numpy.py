@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from . import gguf_file
-
-NAMES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down", "attn_norm", "ffn_norm")
+from .gguf_file import GgufFile
+from .hf_folder import NAMES
 
 
 class Llama:
@@ -12,7 +11,7 @@ class Llama:
     of another architecture, or has unknown tensors."""
 
     def __init__(self, path, dtype=np.float32):
-        file = gguf_file.GgufFile(path)
+        file = GgufFile(path)
         self.file, self.values = file, file.values
         if self.values.get("general.architecture") != "llama":
             raise ValueError(f"{path}: general.architecture is {self.values.get('general.architecture')!r}; only 'llama' is supported")
