@@ -181,9 +181,8 @@ class Library:
         self.c.speclab_kernels_version.restype = c_uint32
         if (version := self.c.speclab_kernels_version()) < OLDEST:
             raise SpeclabError(f"{path} has version {version} of the interface: {OLDEST} or later is needed")
-        for name in ("speclab_last_error", "speclab_device_name"):
+        for name in ("speclab_last_error", "speclab_device_name", "speclab_implementation_name"):
             getattr(self.c, name).restype = c_char_p
-        self.c.speclab_implementation_name.restype = c_char_p
         self.c.speclab_implementation_name.argtypes = [c_int32]
         self.c.speclab_verify_workspace_bytes.argtypes = [POINTER(Batch), POINTER(c_size_t)]
         self.c.speclab_verify.argtypes = [POINTER(Batch), c_void_p, c_size_t, c_void_p]

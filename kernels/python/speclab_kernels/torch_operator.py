@@ -106,13 +106,13 @@ def _filled(outputs, target, draft, drafted, uniforms, addresses, lengths, metho
                     implementation=library().number_of(implementation or "fused"), ties=TIES[ties], **views)
 
 
-def run(batch, device, emulate=False):
-    """Verifies a Batch on the device that holds its arrays."""
+def run(batch, device, emulate=False, workspace=None):
+    """Verifies a Batch on the device that holds its arrays, with scratch that calls share, or a workspace of its own."""
     kernels = library()
 
     def launch(stream):
-        workspace = workspace_of(kernels.workspace_bytes(batch), device, stream)
-        kernels.launch(batch, workspace.data_ptr(), workspace.numel(), stream)
+        scratch = workspace_of(kernels.workspace_bytes(batch), device, stream) if workspace is None else workspace
+        kernels.launch(batch, scratch.data_ptr(), scratch.numel(), stream)
 
     run_on(device, lambda: kernels.on_cpu(batch, emulate), launch)
 
@@ -299,9 +299,7 @@ class Prepared:
     def __call__(self):
         """Returns `results`. On CUDA tensors it launches on the current stream, does not wait, and makes no tensor. Calls of one Prepared must
         follow one another on one stream, because they share scratch."""
-        kernels = library()
-        run_on(self._device, lambda: kernels.on_cpu(self._batch, self._emulate),
-               lambda stream: kernels.launch(self._batch, self._workspace.data_ptr(), self._workspace.numel(), stream))
+        run(self._batch, self._device, self._emulate, self._workspace)
         return self.results
 
 
