@@ -7,11 +7,10 @@ A file NAME.py defines `ENGINE`, an `Engine` (_engine.py), whose functions impor
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import pathlib
-import sys
 from collections.abc import Sequence
 
+from ._alone import imported
 from ._engine import Engine, Refused
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -44,12 +43,7 @@ def engine_of(name: str) -> Engine:
     file = file_of(name)
     if not file.is_file():
         raise Refused(f"{name}: no such file; expected your own adapter")
-    module_name = f"{__name__}.own_{file.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    module = imported(f"{__name__}.own_{file.stem}", file)
     if not isinstance(getattr(module, "ENGINE", None), Engine):
         raise Refused(f"{name}: defines no ENGINE (docs/extending.md, \"A serving engine\")")
     return module.ENGINE

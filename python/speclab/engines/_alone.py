@@ -26,13 +26,12 @@ from types import ModuleType
 PR_SET_PDEATHSIG = 1
 
 
-def package() -> ModuleType:
-    """Imports this folder as a package with another name: under its own name it would import all of speclab."""
-    folder = pathlib.Path(__file__).resolve().parent
-    spec = importlib.util.spec_from_file_location("speclab_engines", folder / "__init__.py", submodule_search_locations=[str(folder)])
+def imported(name: str, file: pathlib.Path, folders: list[str] | None = None) -> ModuleType:
+    """Imports a file as a module of this name; with folders as a package, whose modules they hold."""
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["speclab_engines"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -88,7 +87,9 @@ def decode(engines: ModuleType, name: str) -> int:
 
 
 def main() -> int:
-    engines = package()
+    # Under its own name this folder would import all of speclab.
+    folder = pathlib.Path(__file__).resolve().parent
+    engines = imported("speclab_engines", folder / "__init__.py", [str(folder)])
     try:
         match sys.argv[1:]:
             case ["list"]:

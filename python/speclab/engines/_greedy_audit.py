@@ -196,8 +196,7 @@ class _Audited:
         own = Noise.of(measured)
         if own.rms > MOST_NOISE:
             raise EngineError(f"{self.engine.title}: its plain rows are not the model's: differences of two logits deviate by {own.rms:.3g}, too much for rounding")
-        # If rounding differs between two runs of an engine, they differ by sqrt(2) times its distance from the
-        # exact rows.
+        # If rounding differs between two runs of an engine, they differ by sqrt(2) times its distance from the exact rows.
         most = own.times(np.sqrt(2))
         tests = 2 * len(units) - 1
         rate = detectable_rate(most.beyond(), exact.gaps, self.level / tests, self.power)

@@ -96,13 +96,7 @@ def ending(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def decode(
-    name: str,
-    engine: Engine,
-    python: pathlib.Path,
-    settings: Settings,
-    vocab: int | None,
-    parts: Sequence[Asked],
-    report: Callable[[int], Any] | None = None,
+    name: str, engine: Engine, python: pathlib.Path, settings: Settings, vocab: int | None, parts: Sequence[Asked], report: Callable[[int], Any] | None = None
 ) -> list[Part]:
     """Makes an engine decode parts, one after the other; sequences are numbered across parts.
 

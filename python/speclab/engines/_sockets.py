@@ -1,5 +1,4 @@
-"""Finds the addresses on which the processes of a group listen. It reads Linux's /proc;
-elsewhere it finds nothing."""
+"""Finds the addresses on which the processes of a group listen. It reads Linux's /proc; elsewhere it finds nothing."""
 
 from __future__ import annotations
 

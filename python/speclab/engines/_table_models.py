@@ -16,7 +16,7 @@ from typing import Any
 
 from .._errors import ConfigError
 from .._gguf import hf_folder
-from .._gguf.gguf_file import GgufFile, joined
+from .._gguf.gguf_file import SIMPLE, GgufFile, joined
 from .._recorders.whole_file import whole_file
 
 NEVER = -1e4  #: logit of an id of probability 0
@@ -92,19 +92,16 @@ def gguf(rows: Rows) -> bytes:
         return struct.pack("<Q", len(data)) + data
 
     def value(kind: int, content: Any) -> bytes:
-        if kind == string:
-            return text(content)
-        return struct.pack({uint32: "<I", int32: "<i", float32: "<f", boolean: "<?"}[kind], content)
+        return text(content) if kind == string else struct.pack(SIMPLE[kind], content)
 
     width = width_of(rows)
     tokens = ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
     keys = [("general.architecture", string, "llama"), ("general.name", string, "table"),
-            ("llama.context_length", uint32, CONTEXT),
-            ("llama.embedding_length", uint32, width), ("llama.block_count", uint32, 1),
+            ("llama.context_length", uint32, CONTEXT), ("llama.embedding_length", uint32, width), ("llama.block_count", uint32, 1),
             ("llama.feed_forward_length", uint32, width), ("llama.attention.head_count", uint32, 1),
             ("llama.attention.head_count_kv", uint32, 1), ("llama.rope.dimension_count", uint32, width),
-            ("llama.rope.freq_base", float32, 10000.0),
-            ("llama.attention.layer_norm_rms_epsilon", float32, EPSILON), ("llama.vocab_size", uint32, len(tokens)),
+            ("llama.rope.freq_base", float32, 10000.0), ("llama.attention.layer_norm_rms_epsilon", float32, EPSILON),
+            ("llama.vocab_size", uint32, len(tokens)),
             ("general.file_type", uint32, 1), ("tokenizer.ggml.model", string, "gpt2"),
             ("tokenizer.ggml.pre", string, "gpt-2"), ("tokenizer.ggml.tokens", (many, string), tokens),
             ("tokenizer.ggml.token_type", (many, int32), [3] + [1] * (len(rows) - 1)),

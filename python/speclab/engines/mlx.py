@@ -38,8 +38,7 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
             continue
         emitted = list(speculative_generate_step(prompt, target, draft, num_draft_tokens=settings.gamma, max_tokens=tokens, **options))
         accepted = sum(bool(from_draft) for _, _, from_draft in emitted)
-        # Its first round verifies drafted tokens, too. A last round that is cut short has no token from the
-        # target.
+        # Its first round verifies drafted tokens, too. A last round that is cut short has no token from the target.
         yield Decoded([[int(token) for token, _, _ in emitted]], accepted=accepted, steps=tokens - accepted + bool(emitted[-1][2]),
                       logp=logp_of(emitted, settings))
 

