@@ -93,8 +93,7 @@ def record(
         sequences: number of sequences; default: the simulation's trials.
         tokens: tokens per sequence; default: the simulation's length.
         entropy: whether to record the entropy of the target's rows, in nats; it makes checks of the text sharper.
-        threads: 0: all cores. The result does not depend on it.
-        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total) steps.
+        threads, progress: as in `run`.
 
     Raises:
         ConfigError: a config without models or with several cells, or a path with another ending.
@@ -108,13 +107,7 @@ def record(
     """
     with tempfile.TemporaryDirectory() as folder, reporter(progress, "record") as report:
         file = os.path.join(folder, "recording.csv") if path is None else os.fspath(path)
-        _core.record(
-            config_text(config),
-            file,
-            None if sequences is None else integer(sequences, "sequences", 1, MOST_RECORDED),
-            None if tokens is None else integer(tokens, "tokens", 1, MOST_RECORDED),
-            bool(entropy),
-            integer(threads, "threads", 0, 4096),
-            report,
-        )
+        sizes = (("sequences", sequences), ("tokens", tokens))
+        counts = [None if size is None else integer(size, name, 1, MOST_RECORDED) for name, size in sizes]
+        _core.record(config_text(config), file, *counts, bool(entropy), integer(threads, "threads", 0, 4096), report)
         return read_recording(file)

@@ -68,7 +68,6 @@ def rule(
     """
     if plain is not None and not callable(plain):
         raise TypeError(f"plain: expected a function, not {type(plain).__name__}")
-
     if plain is not None and drafts != 1:
         raise ValueError("plain: only rules of one draft have it")
     drafts = integer(drafts, "drafts", 1, 64)
@@ -100,8 +99,7 @@ def _named(name: str) -> _core.Rule:
     return _core.catalogue_rule(json.dumps({"kind": name}))
 
 
-#: `policy(drafted, row) -> bool` decides before every token of a round whether to draft it. It gets a tuple of the ids
-#: drafted so far, and the draft's row from which the last was drawn (None before the first).
+#: `policy(drafted, row) -> bool`, as `prove` describes it.
 Policy = Callable[[tuple[int, ...], Any], bool]
 
 

@@ -106,8 +106,7 @@ def simulate(
         prompt: ids before the first token.
         c, c_hat: time and arithmetic operations of a draft run, divided by those of a target run.
         confidence: confidence of intervals.
-        threads: 0: all cores.
-        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total) rounds.
+        threads, progress: as in `run`; a step is a round.
 
     Raises:
         ValueError, TypeError: a bad argument, which is named. ConfigError: an unknown rule.

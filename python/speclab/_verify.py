@@ -85,21 +85,11 @@ def verify(
         if array.shape != shape:
             raise ValueError(f"{name}: {list(array.shape)}; target_probs is {list(target.shape)}, so that {list(shape)} is expected")
     given = _uniforms(uniforms, seed, round, requests, gamma)
-    accepted = np.empty(requests, np.int32)
-    following = np.empty(requests, np.int32)
-    _core.verify(
-        target,
-        draft,
-        ids,
-        given,
-        0 if seed is None else integer(seed, "seed", 0, MOST_SEED),
-        integer(round, "round", 0, 2**32 - 1),
-        as_rule(rule),
-        bool(validate),
-        integer(threads, "threads", 0, 4096),
-        accepted,
-        following,
-    )
+    accepted, following = np.empty((2, requests), np.int32)
+    start = 0 if seed is None else integer(seed, "seed", 0, MOST_SEED)
+    round = integer(round, "round", 0, 2**32 - 1)
+    threads = integer(threads, "threads", 0, 4096)
+    _core.verify(target, draft, ids, given, start, round, as_rule(rule), bool(validate), threads, accepted, following)
     return Verdicts(accepted, following, ids.copy())
 
 

@@ -53,8 +53,7 @@ def record(
         tokens: largest length of a sequence; it also ends with the model's end of text.
         temperature: temperature of both models, above 0.
         seed: seed of the sampling.
-        progress: True for a tqdm bar (without tqdm, a line) with the time left, False for none, or a function of
-            (done, total) sequences.
+        progress: as in `speclab.run`; a step is a sequence.
 
     Raises:
         ValueError: models of different vocabularies, or an argument out of range.
@@ -63,15 +62,10 @@ def record(
     """
     given = _prompts(prompts, vocabulary(model, assistant))
     count = len(given) if sequences is None else integer(sequences, "sequences", 1, MOST_RECORDED)
-    made = generated(
-        model,
-        assistant,
-        given,
-        sequences=count,
-        tokens=integer(tokens, "tokens", 1, MOST_RECORDED),
-        temperature=number(temperature, "temperature", 0, 1e6, open_ends=True),
-        seed=integer(seed, "seed", 0, MOST_SEED),
-    )
+    tokens = integer(tokens, "tokens", 1, MOST_RECORDED)
+    temperature = number(temperature, "temperature", 0, 1e6, open_ends=True)
+    seed = integer(seed, "seed", 0, MOST_SEED)
+    made = generated(model, assistant, given, sequences=count, tokens=tokens, temperature=temperature, seed=seed)
     with tempfile.TemporaryDirectory() as folder, reporter(progress, "record") as report:
         file = os.path.join(folder, "recording.csv") if path is None else os.fspath(path)
         with whole_file(file, keep=True) as out:
@@ -114,8 +108,7 @@ def check_generate(
         temperature: above 0.
         power, total_variation, level, samples: as in `check_sampler`.
         seed: seed of torch, whose state is restored afterwards.
-        progress: True for a tqdm bar (without tqdm, a line) with the time left, False for none, or a function of
-            (done, total) samples.
+        progress: as in `speclab.run`; a step is a sample.
         options: options of `generate`, such as num_assistant_tokens=5 or custom_generate=...; the test finds options that
             change the distribution.
 
@@ -204,14 +197,8 @@ def _law(model: Any, prompt: list[int], vocab: int, tokens: int, temperature: fl
 
 
 def _classes(
-    pair: tuple[Any, Any],
-    prompt: list[int],
-    drawn: npt.NDArray[np.int32],
-    classes: int,
-    temperature: float,
-    ends: list[int],
-    generator: np.random.Generator,
-    report: Callable[[int, int], Any] | None = None,
+    pair: tuple[Any, Any], prompt: list[int], drawn: npt.NDArray[np.int32], classes: int, temperature: float, ends: list[int],
+    generator: np.random.Generator, report: Callable[[int, int], Any] | None
 ) -> npt.NDArray[np.int32]:
     """Each token's class; classes are uniform and independent if tokens are drawn from the model (Rosenblatt 1952)."""
     import torch
