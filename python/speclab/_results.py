@@ -144,22 +144,12 @@ class Result(Tabular):
         for index, cell in enumerate(self.cells):
             simulated, formula, printed = (cell.get(key) or {} for key in ("simulated", "formula", "printed"))
             for metric in dict.fromkeys([*simulated, *formula, *printed]):
-                interval = simulated.get(metric) or {}
-                out.append(
-                    {
-                        "cell": index,
-                        "label": cell.get("label", ""),
-                        **{_column(path): value for path, value in (cell.get("set") or {}).items()},
-                        "metric": metric,
-                        "printed": None if metric not in printed else float(printed[metric]),
-                        "formula": formula.get(metric),
-                        "simulated": interval.get("value"),
-                        "simulated_low": interval.get("low"),
-                        "simulated_high": interval.get("high"),
-                        **{_core.measured_column(name): _number((cell.get("measured") or {}).get(name)) for name in beside},
-                        **({"measured_note": note} if beside and note else {}),
-                    }
-                )
+                row = {"cell": index, "label": cell.get("label", "")}
+                row |= {_column(path): value for path, value in (cell.get("set") or {}).items()}
+                row |= {"metric": metric, "printed": None if metric not in printed else float(printed[metric]), "formula": formula.get(metric)}
+                row |= with_bounds({"simulated": dict.fromkeys(("value", "low", "high")) | (simulated.get(metric) or {})})
+                row |= {_core.measured_column(name): _number((cell.get("measured") or {}).get(name)) for name in beside}
+                out.append(row | ({"measured_note": note} if beside and note else {}))
         return out
 
     def to_csv(self) -> str:
@@ -227,11 +217,8 @@ class Result(Tabular):
         return ax
 
     def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes report.html, the page of `speclab run`, as one self-contained file.
-
-        Returns:
-            The path. Raises OSError if it cannot be written.
-        """
+        """Writes report.html, the page of `speclab run`, as one self-contained file, and returns its path. Raises OSError if it
+        cannot be written."""
         out = pathlib.Path(path)
         out.write_text(self._core.report(), encoding="utf-8")
         return out
