@@ -178,7 +178,7 @@ def prove(
     seen = context_ids(given, "context", vocab)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
-    found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
+    found["target"], found["draft"] = target_rows, draft_rows
     return _proof(found, handle.name, gamma, bool(exact))
 
 
@@ -188,15 +188,8 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
     if not found["lossless"]:
         worst = found["worst"]
         counterexample = Counterexample(worst, found["law"].get(worst, zero), found["target_law"].get(worst, zero))
-    return Proof(
-        rule=rule,
-        gamma=gamma,
-        exact=exact,
-        counterexample=counterexample,
-        **{key: found[key] for key in _FOUND},
-        target=_kept(found["made_target"] or found["target"]),
-        draft=_kept(found["made_draft"] or found["draft"]),
-    )
+    rows = {side: _kept(found[f"made_{side}"] or found[side]) for side in ("target", "draft")}
+    return Proof(rule=rule, gamma=gamma, exact=exact, counterexample=counterexample, **{key: found[key] for key in _FOUND}, **rows)
 
 
 class RuleComparison(Tabular):
@@ -257,8 +250,7 @@ def compare_rules(
         rounds: sampled rounds per rule; 0: none. Each begins in the context, like the proof's round, and the rules' drafts use
             the same random numbers. For rounds of long texts use `simulate`.
         seed: seed of the sampling.
-        progress: True for a tqdm bar (without tqdm, a line), or a function of (done, total); a step is a proof or a sampled
-            round.
+        progress: as in `run`; a step is a proof or a sampled round.
 
     Raises:
         The errors of `prove`.

@@ -137,9 +137,8 @@ class Plane:
             both = self.panel.shared_series(index)
             line = "" if series.style == "points" and not both else ink.dashes
             marker = ink.marker if both or series.style == "points" else ""
-            self.handles[series.name] = lines.Line2D(
-                [], [], color=ink.colour, marker=marker, ms=3.8 * self.scale, mew=0, ls=line, lw=width
-            )
+            style = {"color": ink.colour, "marker": marker, "ms": 3.8 * self.scale, "mew": 0, "ls": line, "lw": width}
+            self.handles[series.name] = lines.Line2D([], [], **style)
 
     def _draw_timeline(self, row: int) -> None:
         blocks = self.panel.trace[row].blocks
@@ -156,18 +155,10 @@ class Plane:
         assert heat is not None
         z = [[value if math.isfinite(value) and (value > 0 or not heat.log_z) else math.nan for value in row] for row in heat.z]
         self.axes.grid(visible=False)
-        return self.axes.pcolormesh(
-            borders(heat.x, self.panel.log_x),
-            borders(heat.y, self.panel.log_y),
-            z,
-            norm=norm,
-            cmap="viridis",
-            edgecolors="face",  # else light shows between the cells
-            lw=0.2,
-            rasterized=len(heat.x) * len(heat.y) > MAX_DRAWN_CELLS,
-            zorder=0.5,
-            gid="cells",
-        )
+        x, y = borders(heat.x, self.panel.log_x), borders(heat.y, self.panel.log_y)
+        pixels = len(heat.x) * len(heat.y) > MAX_DRAWN_CELLS
+        edges = {"edgecolors": "face", "lw": 0.2}  # else light shows between the cells
+        return self.axes.pcolormesh(x, y, z, norm=norm, cmap="viridis", rasterized=pixels, zorder=0.5, gid="cells", **edges)
 
     def set_axes(self, x_letters: int = 80, y_letters: int = 80) -> None:
         """Scales, ticks and names; labels are broken into lines of so many letters."""
