@@ -186,8 +186,5 @@ def _min_noise(passes: Callable[[float], bool], fails: float) -> float:
         return math.inf
     while high / low > 1.001:
         middle = math.sqrt(low * high)
-        if passes(middle):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if passes(middle) else (middle, high)
     return high

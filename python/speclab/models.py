@@ -144,10 +144,7 @@ def as_exact(model: ModelLike, name: str) -> tuple[Any, int]:
     if not callable(model):
         rows = exact_table(model, name)
         return rows, len(rows[0])
-    if isinstance(model, Model):
-        vocab = model.vocab
-    else:
-        vocab = len(exact_row(model(()), f"{name}()"))
+    vocab = model.vocab if isinstance(model, Model) else len(exact_row(model(()), f"{name}()"))
 
     def row(tokens: tuple[int, ...]) -> list[Any]:
         return exact_row(model(tokens), f"{name}{tokens!r}", vocab)
