@@ -151,12 +151,12 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
     if (!shard) lock.emplace(folder);
     if (!force) refuse_foreign_result(folder, *config);
     if (shard) {
-      if (force) remove_foreign_result(folder, *config);
       TerminalWatch watch(fmt::format("shard {}/{}", shard->index, shard->count), quiet);
       const bool whole =
           run_shard(*config, {.folder = folder,
                               .shard = *shard,
                               .command = command,
+                              .overwrites = force,
                               .backend = backend,
                               .control_for = [&](std::uint64_t total) { return watch.control(total); }});
       if (whole && !quiet)

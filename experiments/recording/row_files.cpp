@@ -196,6 +196,9 @@ RowFile join(const RowFile& target, const RowFile& draft) {
   if (odd != draft.sequences.end() && draft.sequences.size() > 1)
     throw UsageError("{}: sequence {} has {} tokens from row {} on; {} has no such sequence there",
                      draft.target.where, odd->name, odd->count, odd->first, target.target.where);
+  if (there != target.sequences.end() && draft.sequences.size() > 1)
+    throw UsageError("{}: has no sequence from row {} on, where sequence {} of {} begins", draft.target.where,
+                     there->first, there->name, target.target.where);
   RowFile joined = target;
   joined.draft = draft.target;
   joined.drawn = target.drawn && draft.drawn;

@@ -44,7 +44,7 @@ void add_fact(Page& page, const char* name, std::string value) {
 
 void remove_result(const std::filesystem::path& folder) {
   static const std::regex own(
-      R"((result|timings)\.json|(results|summary)\.csv|report\.html|journal\.jsonl(\.damaged)?|([\w-]+-)?figure-\d+\.svg)");
+      R"((result|timings)\.json|(results|summary)\.csv|report\.html|journal\.jsonl(\.damaged)?|(result-)?figure-\d+\.svg)");
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (std::regex_match(entry.path().filename().string(), own)) std::filesystem::remove(entry.path(), error);

@@ -26,6 +26,7 @@ bool run(const Config& config, const ShardOptions& options) {
     head->command = options.command;
     head->started = std::time(nullptr);
     ShardedRun earlier = read_shard(options.folder, options.shard, *head);
+    if (options.overwrites) remove_foreign_result(options.folder, config);
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
     // A shard without cells has a journal, too, so that `status` and `merge` find the run.
     if (earlier.of(options.shard).files.empty()) journal->begin();

@@ -15,7 +15,8 @@ namespace speclab {
 struct ShardOptions {
   std::filesystem::path folder;  ///< folder of the whole run
   Shard shard;
-  std::string command;  ///< shell command of the whole run, without --out
+  std::string command;      ///< shell command of the whole run, without --out
+  bool overwrites = false;  ///< another config's result is removed before the first cell
   Backend backend = Backend::cpu;
   std::function<Control(std::uint64_t total)> control_for;  ///< as in run_config
 };

@@ -87,7 +87,14 @@ void refuse_twice(const Values& values, const Json& known, const Json& changed) 
     throw ConfigError("/serving/requests_per_second", "--rate gives it, too; leave one of them out");
 }
 
-bool of_costs(const std::string& set) { return set.starts_with("serving.cost"); }
+/// Whether --set gives costs: serving.cost.c=1, /serving/cost/c=1, or serving={"cost": ...}.
+bool of_costs(std::string set) {
+  std::replace(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(std::min(set.find('='), set.size())),
+               '/', '.');
+  if (set.starts_with('.')) set.erase(0, 1);
+  return set.starts_with("serving.cost") ||
+         (set.starts_with("serving=") && set.find("\"cost\"") != std::string::npos);
+}
 
 /// Returns the config of one server: from the options, then the changes of --set, then the defaults of plan
 /// load. `section` becomes the section without the defaults.

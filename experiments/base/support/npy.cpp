@@ -93,7 +93,8 @@ NpyArray parse_npy(std::string_view bytes) {
   if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12)
     throw std::runtime_error("it is not an .npy file");
   if (bytes[6] < 1 || bytes[6] > 3)
-    throw std::runtime_error(fmt::format("its format version is {}; expected 1 to 3", int{bytes[6]}));
+    throw std::runtime_error(
+        fmt::format("its format version is {}; expected 1 to 3", int{static_cast<unsigned char>(bytes[6])}));
   const std::size_t size_bytes = bytes[6] == 1 ? 2 : 4;
   const std::uint64_t header_size = word(bytes, 8, size_bytes);
   const std::size_t begin = 8 + size_bytes;

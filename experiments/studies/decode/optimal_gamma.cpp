@@ -54,13 +54,16 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   own.capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) > largest;
   const std::size_t theory_gamma = own.capped ? largest : static_cast<std::size_t>(*theory.gamma);
   // All gammas share a batch's random numbers, so differences are taken batch by batch.
-  const auto gap = [&](std::size_t gamma, double level) {
+  const auto differences_from = [&](std::size_t gamma) {
     std::vector<double> differences;
     for (std::size_t batch = 0; batch < ones.size(); ++batch)
       differences.push_back(by_gamma[best][batch] - by_gamma[gamma][batch]);
+    return differences;
+  };
+  const auto gap = [&](std::size_t gamma, double level) {
     const Support of_best = possible_speedups(static_cast<int>(best), c);
     const Support of_other = possible_speedups(static_cast<int>(gamma), c);
-    return mean(differences, {of_best.low - of_other.high, of_best.high - of_other.low}, level);
+    return mean(differences_from(gamma), {of_best.low - of_other.high, of_best.high - of_other.low}, level);
   };
   own.gap = gap(theory_gamma, confidence);
 
@@ -68,6 +71,9 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   const double jointly = 1 - (1 - confidence) / static_cast<double>(largest);
   Interval chosen{static_cast<double>(best), static_cast<double>(best), static_cast<double>(best)};
   for (std::size_t gamma = 0; gamma <= largest; ++gamma) {
+    // A difference that is the same in every batch has no interval.
+    const auto [least, most] = std::ranges::minmax(differences_from(gamma));
+    if (least == most && least > 0) continue;
     if (const Interval difference = gap(gamma, jointly); difference.judges() && !difference.holds(0))
       continue;
     chosen.low = std::min(chosen.low, static_cast<double>(gamma));

@@ -88,6 +88,17 @@ TEST_CASE("the interval of the best gamma holds those that the simulation cannot
   CHECK(wide == 0);
 }
 
+TEST_CASE("the best gamma is certain where every batch agrees") {
+  // Equal models accept every token, so that the largest gamma is the best.
+  const Result result = run_of(parse_json(R"({"title": "t", "experiment": "optimal_gamma", "cost": {"c": 0.1},
+      "models": {"target": {"kind": "table", "rows": [[0.5, 0.5]]}, "draft": {"kind": "table", "rows": [[0.5, 0.5]]}},
+      "search": {"max_gamma": 4}, "simulation": {"trials": 8, "length": 100}})"))
+                            .result;
+  const Interval& best = *find(result.cells.front().simulated, Metric::optimal_gamma);
+  CHECK(best.low == 4);
+  CHECK(best.high == 4);
+}
+
 TEST_CASE("metrics have distinct names and labels, and their former names are no present ones") {
   std::set<std::string> names, labels;
   for (const MetricInfo& one : metric_infos()) {
