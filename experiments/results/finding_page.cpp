@@ -46,11 +46,11 @@ std::vector<std::string> named_files(const Values& values) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   for (const auto& [option, given] : values) {
+    if (option == "out" || option == "server" || option == "model-name" || option == "method") continue;
     Words names;
     if (const auto* const text = boost::any_cast<std::string>(&given.value())) names = {*text};
     if (const auto* const texts = boost::any_cast<Words>(&given.value())) names = *texts;
     for (const fs::path path : names) {
-      if (option == "out" || option == "server" || option == "model-name" || option == "method") break;
       std::error_code no_name;  // values of other options may be too long for a name
       if (fs::is_regular_file(path, no_name)) files.push_back(path.string());
       const bool is_folder = fs::is_directory(path, no_name);

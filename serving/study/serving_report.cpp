@@ -43,11 +43,9 @@ Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
 std::string state_note(const Result& result) {
   std::map<std::string, std::vector<std::string>> labels;
   for (const auto& [index, cell, own] : served_cells(result)) {
-    if (own.state)
-      labels[*own.state].push_back(cell.label.empty() ? "this server" : cell_name(result.shown(), cell));
-    else if (own.few_requests)
-      labels[few_requests_words].push_back(cell.label.empty() ? "this server"
-                                                              : cell_name(result.shown(), cell));
+    if (!own.state && !own.few_requests) continue;
+    labels[own.state.value_or(few_requests_words)].push_back(
+        cell.label.empty() ? "this server" : cell_name(result.shown(), cell));
   }
   std::string note;
   for (const auto& [state, names] : labels) {

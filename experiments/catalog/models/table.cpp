@@ -95,9 +95,9 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
     const double total = std::accumulate(rows[i].begin(), rows[i].end(), 0.0);
     const bool probabilities = std::ranges::all_of(rows[i], [](double one) { return one < 1; });
     if (probabilities && total > 0 && std::abs(total - 1) > row_tolerance) {
-      throw ConfigError(fmt::format("{}/{}", here, i),
-                        "sums to {:.6g}, not 1; expected probabilities, or weights of which one is 1 or more",
-                        total);
+      throw ConfigError(
+          fmt::format("{}/{}", here, i),
+          "sums to {:.6g}, not 1; expected probabilities; weights have a number that is 1 or more", total);
     }
     weights.insert(weights.end(), rows[i].begin(), rows[i].end());
   }
@@ -136,7 +136,7 @@ ModelKind table_model() {
   ModelKind made = kind_entry<ModelKind, P>(
       "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
       {field("rows", &P::rows, rows_type(),
-             "The rows: probabilities, or weights of which one is 1 or more, which are normalised."),
+             "Rows of probabilities. Rows with a number that is 1 or more are weights, and are normalised."),
        field("file", &P::file, input_file(),
              "Instead of \"rows\" a .csv file (one row per line), .json (array of rows), .npy or .npz (array "
              "[contexts, V]).")},

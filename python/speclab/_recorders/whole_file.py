@@ -67,7 +67,7 @@ def prompts_in(file: str) -> list[str]:
 
 
 def positive(text: str) -> int:
-    """An argument of a command, of which argparse says that it is an "invalid positive value" where this raises ValueError."""
+    """Returns a whole number above 0. For other texts it raises ValueError, and argparse prints "invalid positive value"."""
     if int(text) < 1:
         raise ValueError
     return int(text)
