@@ -2,12 +2,15 @@
 set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::serving speclab::gpu Boost::program_options
   nlohmann_json::nlohmann_json fmt::fmt OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
 
-# speclab_floor(<name> [FOLDERS folder ...] HEADERS header ...): compiles the folder of that name,
-# or those that FOLDERS lists. The headers are parsed once instead of in every file. A floor's own headers are not among them, so
-# that a change to one compiles only what includes it. The style sheets, scripts and tables of a floor become constants
-# of the program: page.css is speclab::page_css.
+# What runs a few times a command is compiled with this option, which halves the time of its compilation.
+set(SPECLAB_SELDOM_RUN $<$<CONFIG:Release>:-Og>)
+
+# speclab_floor(<name> [FAST] [FOLDERS folder ...] [HEADERS header ...]): compiles the folder of that name,
+# or those that FOLDERS lists; with FAST, for speed. The headers are parsed once instead of in every file. A floor's own headers are
+# not among them, so that a change to one compiles only what includes it. The style sheets, scripts and tables of a floor become
+# constants of the program: page.css is speclab::page_css.
 function(speclab_floor name)
-  cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS" ${ARGN})
+  cmake_parse_arguments(arg "FAST" "" "FOLDERS;HEADERS" ${ARGN})
   if(NOT arg_FOLDERS)
     set(arg_FOLDERS ${name})
   endif()
@@ -17,8 +20,13 @@ function(speclab_floor name)
   target_link_libraries(speclab_${name} PRIVATE speclab_options ${SPECLAB_PROGRAM_LIBRARIES})
   if(arg_HEADERS MATCHES "^speclab_")
     target_precompile_headers(speclab_${name} REUSE_FROM ${arg_HEADERS})
-  else()
+  elseif(arg_HEADERS)
     target_precompile_headers(speclab_${name} PRIVATE ${arg_HEADERS})
+  endif()
+  set(floors SPECLAB_FAST_FLOORS)
+  if(NOT arg_FAST)
+    set(floors SPECLAB_FLOORS)
+    target_compile_options(speclab_${name} PRIVATE ${SPECLAB_SELDOM_RUN})
   endif()
   speclab_compile_together(speclab_${name})
   set(embed ${PROJECT_SOURCE_DIR}/scripts/cmake/embed.cmake)
@@ -32,15 +40,18 @@ function(speclab_floor name)
       target_sources(speclab_${name} PRIVATE ${made})
     endforeach()
   endforeach()
-  set_property(GLOBAL APPEND PROPERTY SPECLAB_FLOORS $<TARGET_OBJECTS:speclab_${name}>)
+  set_property(GLOBAL APPEND PROPERTY ${floors} $<TARGET_OBJECTS:speclab_${name}>)
 endfunction()
 
 # Links all layers: as the library that tests, extensions and the Python package use, and as the program.
 function(speclab_program)
+  get_property(fast GLOBAL PROPERTY SPECLAB_FAST_FLOORS)
   get_property(floors GLOBAL PROPERTY SPECLAB_FLOORS)
-  speclab_folder(experiments NO_INSTALL SOURCES ${floors} LINK ${SPECLAB_PROGRAM_LIBRARIES})
-  set_target_properties(speclab_experiments PROPERTIES LINKER_LANGUAGE CXX)
+  speclab_folder(fast NO_INSTALL SOURCES ${fast} LINK ${SPECLAB_PROGRAM_LIBRARIES})
+  speclab_folder(experiments NO_INSTALL SOURCES ${floors} LINK speclab::fast ${SPECLAB_PROGRAM_LIBRARIES})
+  set_target_properties(speclab_fast speclab_experiments PROPERTIES LINKER_LANGUAGE CXX)
   add_executable(speclab experiments/main.cpp)
   target_link_libraries(speclab PRIVATE speclab_options speclab::experiments)
+  speclab_link_fast_first(speclab)
   set_target_properties(speclab PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()

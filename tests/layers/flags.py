@@ -1,8 +1,9 @@
-"""Checks that a build compiles all files with the same flags. Inline functions and templates are compiled in every file that uses
+"""Checks that the loops of a build are compiled for speed. Inline functions and templates are compiled in every file that uses
 them, and the linker keeps the first copy for all, whatever its flags: a single file with -Og can make loops over rows ten times
 slower in the whole program. So every compile command of the project must have the same flags that affect code, and no source may
-set its own. Test programs have another level -O, which shortens their compilation: no other program may link their objects, and on
-their linker's command our libraries come first. Planted faults must be found.
+set its own. What seldom runs (tests, the Python bindings, the objects of libspeclab_experiments.a) may have another level -O, which
+shortens its compilation: whatever links it must name our libraries first, and that one as their last. Nothing but test programs
+may link their objects. Planted faults must be found.
 
 usage: flags.py ROOT BUILD
 """
@@ -25,9 +26,11 @@ OTHERWISE = re.compile(r"-f(PIC|PIE|pic|pie|visibility=\w+|visibility-inlines-hi
 # Flags that are set within a source.
 IN_SOURCE = re.compile(r'#\s*pragma\s+(GCC|clang)\s+(optimize|target)|_Pragma\s*\(\s*"(GCC|clang) (optimize|target)|'
                        r"(__attribute__|\[\[gnu::).*\b(optimize|target)\b\s*\(")
-# An object of a test program, and the option that puts our libraries before it.
+# An object of a test program, the archive of objects that seldom run, and the option that puts our libraries first.
 TEST_OBJECT = re.compile(r"tests/CMakeFiles/\w+_tests\.dir/\S+\.o\b")
-LIBRARIES_FIRST = re.compile(r"-Wl,--whole-archive,\S+\.a,--no-whole-archive")
+SELDOM_RUN = "libspeclab_experiments.a"
+LIBRARIES_FIRST = re.compile(r"-Wl,--whole-archive,(\S+\.a),--no-whole-archive")
+OBJECT = re.compile(r"-o (\S+\.o)\b")
 FOLDERS = ("analysis", "core", "experiments", "explorer", "kernels", "python", "serving", "sim", "tests")
 
 
@@ -47,7 +50,12 @@ def is_ours(file, root, build):
     return "Unity" in path.parts if path.is_relative_to(build) else path.is_relative_to(root)
 
 
-def faults_of(commands, root, build):
+def objects_that_seldom_run(build_file):
+    archive = re.search(rf"^build {re.escape(SELDOM_RUN)}: \w+ (.*)", build_file, re.MULTILINE)
+    return set(archive[1].split()) if archive else set()
+
+
+def faults_of(commands, root, build, seldom_run=frozenset()):
     """One line per file whose flags differ from those of most files. For nvcc only the optimisation level counts."""
     found = collections.defaultdict(list)
     for entry in commands:
@@ -55,11 +63,13 @@ def faults_of(commands, root, build):
             continue
         command = shlex.split(entry["command"])
         flags = code_flags(command)
-        if TEST_OBJECT.search(entry["command"]):
+        made = OBJECT.search(entry["command"])
+        any_level = made and (made[1] in seldom_run or re.match(r"tests/|python/", made[1]))
+        if any_level:
             flags = frozenset(flag for flag in flags if not flag.startswith("-O"))
         if entry["file"].endswith(".cu"):
             flags = frozenset(flag for flag in flags if flag.startswith("-O") or "fast" in flag)
-        language = "nvcc" if entry["file"].endswith(".cu") else "C++ of tests" if TEST_OBJECT.search(entry["command"]) else "C++"
+        language = "nvcc" if entry["file"].endswith(".cu") else "C++ at any level" if any_level else "C++"
         found[language, flags].append(entry["file"])
     usual = {}
     for (language, flags), files in found.items():
@@ -74,16 +84,27 @@ def faults_of(commands, root, build):
 
 
 def faults_of_links(build_file):
-    """One line per program or library that links objects of test programs and is no test program, or has them before our libraries."""
+    """One line per program or library that links objects of test programs and is no test program, or does not name our libraries
+    first, those that are compiled for speed before the other."""
     faults = []
     for edge in re.split(r"\n(?=build )", build_file):
         output = re.match(r"build (\S+): CXX_\w+_LINKER__", edge)
-        if not output or not TEST_OBJECT.search(edge.splitlines()[0]):
+        if not output or "STATIC_LIBRARY" in edge.splitlines()[0]:
             continue
-        if not re.fullmatch(r"tests/\w+_tests", output[1]):
+        of_tests = TEST_OBJECT.search(edge.splitlines()[0])
+        if of_tests and not re.fullmatch(r"tests/\w+_tests", output[1]):
             faults.append(f"{output[1]} links objects of a test program")
-        elif "/libspeclab_" in edge and not LIBRARIES_FIRST.search(edge):
-            faults.append(f"{output[1]} links the objects of its tests before our libraries")
+            continue
+        libraries = set(re.findall(r"\S*libspeclab_\w+\.a", edge.splitlines()[0]))
+        if SELDOM_RUN not in libraries and not (of_tests and libraries):
+            continue
+        first = LIBRARIES_FIRST.search(edge)
+        named = first[1].split(",") if first else []
+        late = [library for library in sorted(libraries) if not any(name.endswith(library) for name in named)]
+        if late:
+            faults.append(f"{output[1]} does not link {' '.join(late)} before its objects")
+        elif any(name.endswith(SELDOM_RUN) for name in named[:-1]):
+            faults.append(f"{output[1]} links {SELDOM_RUN} before {named[-1]}")
     return faults
 
 
@@ -107,10 +128,15 @@ def missed(root, build):
                 if not faults_of(planted(extra), root, build)]
     if not faults_of(planted("-O1", "one.cu"), root, build):
         problems.append("flags.py did not find another level of nvcc")
-    test = "tests/CMakeFiles/a_tests.dir/a.cpp.o | sim/libspeclab_sim.a"
+    sim, seldom_run = "sim/libspeclab_sim.a", SELDOM_RUN
+    test = f"tests/CMakeFiles/a_tests.dir/a.cpp.o | {sim}"
+
+    def link(output, inputs, *first):
+        return f"build {output}: CXX_EXECUTABLE_LINKER__a {inputs}\n  LINK_FLAGS = -Wl,--whole-archive,{','.join(first)},--no-whole-archive"
     problems += [f"flags.py did not find {edge!r}" for edge in [
-        f"build bin/a: CXX_EXECUTABLE_LINKER__a {test}\n  LINK_FLAGS = -Wl,--whole-archive,a.a,--no-whole-archive",
-        f"build tests/a_tests: CXX_EXECUTABLE_LINKER__a {test}\n  LINK_FLAGS = -pie"] if not faults_of_links(edge)]
+        link("bin/a", test, sim), f"build tests/a_tests: CXX_EXECUTABLE_LINKER__a {test}\n  LINK_FLAGS = -pie",
+        link("bin/a", f"main.o | {seldom_run} {sim}", sim), link("bin/a", f"main.o | {seldom_run} {sim}", seldom_run, sim)]
+                 if not faults_of_links(edge)]
     problems += [f"flags.py did not find {line!r}" for line in [
         '#pragma GCC optimize("Og")', "#pragma GCC target(\"avx2\")", '_Pragma("GCC optimize (0)")', '[[gnu::optimize("O1")]] int f();',
         '__attribute__((noinline, optimize("O0"))) int f();'] if not lines_with_flags("one.cpp", line)]
@@ -122,8 +148,9 @@ def missed(root, build):
 def main():
     root, build = (pathlib.Path(argument) for argument in sys.argv[1:3])
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    problems = (faults_of(commands, root, build) + faults_of_links((build / "build.ninja").read_text(encoding="utf-8"))
-                + faults_in_sources(root) + missed(root, build))
+    links = (build / "build.ninja").read_text(encoding="utf-8")
+    problems = (faults_of(commands, root, build, objects_that_seldom_run(links)) + faults_of_links(links) + faults_in_sources(root)
+                + missed(root, build))
     if not any(is_ours(entry["file"], root, build) for entry in commands):
         problems.append(f"{build}/compile_commands.json names no file of {root}")
     for problem in problems:

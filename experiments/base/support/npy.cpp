@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t longest_header = 4096;   // bytes; NumPy writes some 120
+constexpr std::size_t longest_npy_header = 4096;  // bytes; NumPy writes some 120
 constexpr double largest_array = 4e9;          // bytes of a compressed array, whose header may claim any size
 constexpr std::uint64_t max_of_a_byte = 1032;  // most bytes that deflate can pack into one byte
 constexpr std::string_view extension = ".npy";
@@ -99,7 +99,7 @@ NpyArray parse_npy(std::string_view bytes) {
   const std::uint64_t header_size = word(bytes, 8, size_bytes);
   const std::size_t begin = 8 + size_bytes;
   if (header_size > bytes.size() - begin) throw std::runtime_error("its header is cut off");
-  if (header_size > longest_header) throw std::runtime_error("its header is too long");
+  if (header_size > longest_npy_header) throw std::runtime_error("its header is too long");
   const std::string header(bytes.substr(begin, header_size));
   static const std::regex form(
       R"('descr': '[<|]([iuf])([1248])'.*'fortran_order': False.*'shape': \(([\d, ]{0,100})\))");
