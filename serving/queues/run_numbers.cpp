@@ -1,8 +1,5 @@
 #include "serving/queues/run_numbers.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace speclab {
 
 namespace {

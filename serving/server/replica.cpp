@@ -102,9 +102,8 @@ bool Replica::reserve(std::size_t index, std::uint32_t tokens) {
 }
 
 void Replica::put_back() {
-  const Running& last = running_.back();
-  used_blocks_ -= last.blocks;
-  waiting_.push_front({last.request, last.out, last.rounds, last.last_ms, last.own});
+  used_blocks_ -= running_.back().blocks;
+  waiting_.push_front(running_.back());
   running_.pop_back();
   ++totals_.preempted;
 }
@@ -191,23 +190,17 @@ void Replica::admit() {
   }
   while (!waiting_.empty() && running_.size() < options_.max_sequences && tokens < options_.step_tokens &&
          (totals_.preempted == preempted || running_.empty())) {
-    const Waiting next = waiting_.front();
-    const std::uint32_t all = requests_[next.request].prompt + next.out;
-    const std::uint32_t reads = std::min(all, options_.step_tokens - tokens);
-    const std::uint32_t needed = blocks_of(reads, options_.block_tokens);
+    Running one{waiting_.front()};
+    one.unread = requests_[one.request].prompt + one.out;
+    one.reads = std::min(one.unread, options_.step_tokens - tokens);
+    const std::uint32_t needed = blocks_of(one.reads, options_.block_tokens);
     if (options_.cache_blocks != 0 && used_blocks_ + needed > options_.cache_blocks && !running_.empty())
       break;
     waiting_.pop_front();
-    Running one{.request = next.request,
-                .unread = all,
-                .out = next.out,
-                .rounds = next.rounds,
-                .reads = reads,
-                .last_ms = next.last_ms,
-                .own = next.out == 0 ? draws_.begin(next.request) : next.own};
+    if (one.out == 0) one.own = draws_.begin(one.request);
     if (options_.cache_blocks != 0) used_blocks_ += one.blocks = needed;
     running_.push_back(one);
-    tokens += reads;
+    tokens += one.reads;
   }
 }
 

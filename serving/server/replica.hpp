@@ -95,13 +95,17 @@ class Replica {
   void forget();
 
  private:
-  struct Running {
+  struct Waiting {
     std::uint32_t request = 0;
+    std::uint32_t out = 0;  ///< tokens emitted so far
+    std::uint32_t rounds = 0;
+    double last_ms = 0;  ///< time of the last emission
+    RequestAcceptance own{};
+  };
+  struct Running : Waiting {
     /// Tokens still to read: the prompt and, after a preemption, the tokens emitted before it.
     std::uint32_t unread = 0;
     std::uint32_t context = 0;  ///< tokens in the cache
-    std::uint32_t out = 0;      ///< tokens emitted so far
-    std::uint32_t rounds = 0;
     std::uint32_t reads = 0;    ///< `unread` tokens that this step reads
     std::uint32_t drafts = 0;   ///< drafted tokens that this step verifies
     std::uint32_t accepts = 0;  ///< accepted ones of `drafts`
@@ -109,17 +113,8 @@ class Replica {
     /// AdaptiveVerification only: how many of the previous round's drafted tokens would have been accepted;
     /// empty before the first round.
     std::optional<std::uint32_t> accepts_before{};
-    double last_ms = 0;  ///< time of the last emission
-    RequestAcceptance own{};
 
     bool decodes() const { return unread == 0; }
-  };
-  struct Waiting {
-    std::uint32_t request = 0;
-    std::uint32_t out = 0;
-    std::uint32_t rounds = 0;
-    double last_ms = 0;
-    RequestAcceptance own{};
   };
 
   /// Reserves cache for running requests, then admits waiting ones while step and cache have room.

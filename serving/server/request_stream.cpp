@@ -13,13 +13,6 @@ namespace {
 /// Slots of a request's draws (Use::world).
 enum Slot : std::uint16_t { arrival_slot, prompt_slot, output_slot, phase_slot };
 
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
-
 Philox draws(std::uint64_t seed, std::uint32_t request, std::uint16_t slot) {
   return {seed, Site{request, 0, Draw{Use::world, slot}}};
 }
@@ -29,22 +22,18 @@ std::uint32_t bounded(double tokens, double most) {
 }
 
 std::uint32_t draw_length(const Length& length, Philox words) {
-  return std::visit(
-      Overloaded{[](const FixedLength& fixed) { return fixed.tokens; },
-                 [&](const GeometricLength& geometric) {
-                   if (geometric.mean <= 1) return std::uint32_t{1};
-                   const double failures = std::log(open_unit(words())) / std::log1p(-1 / geometric.mean);
-                   return bounded(1 + std::floor(failures), 0x1p31);
-                 },
-                 [&](const LogNormalLength& normal) {
-                   const double variance = std::log1p(normal.variation * normal.variation);
-                   // Box and Muller 1958.
-                   const double radius = std::sqrt(-2 * std::log(open_unit(words())));
-                   const double z = radius * std::cos(2 * 3.14159265358979323846 * open_unit(words()));
-                   return bounded(std::round(normal.mean * std::exp(std::sqrt(variance) * z - variance / 2)),
-                                  normal.most);
-                 }},
-      length);
+  if (const auto* fixed = std::get_if<FixedLength>(&length)) return fixed->tokens;
+  if (const auto* geometric = std::get_if<GeometricLength>(&length)) {
+    if (geometric->mean <= 1) return 1;
+    const double failures = std::log(open_unit(words())) / std::log1p(-1 / geometric->mean);
+    return bounded(1 + std::floor(failures), 0x1p31);
+  }
+  const auto& normal = std::get<LogNormalLength>(length);
+  const double variance = std::log1p(normal.variation * normal.variation);
+  // Box and Muller 1958.
+  const double radius = std::sqrt(-2 * std::log(open_unit(words())));
+  const double z = radius * std::cos(2 * 3.14159265358979323846 * open_unit(words()));
+  return bounded(std::round(normal.mean * std::exp(std::sqrt(variance) * z - variance / 2)), normal.most);
 }
 
 double exponential(Philox& words, double per_second) {
@@ -140,18 +129,14 @@ std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t se
 }
 
 std::optional<double> mean_rate(const RequestStream& stream) {
-  return std::visit(
-      Overloaded{[](const PoissonArrivals& poisson) { return std::optional(poisson.per_second); },
-                 [](const BurstyArrivals& bursty) {
-                   return std::optional((bursty.quiet_per_second * bursty.quiet_seconds +
-                                         bursty.burst_per_second * bursty.burst_seconds) /
-                                        (bursty.quiet_seconds + bursty.burst_seconds));
-                 },
-                 [](const ClosedLoop&) { return std::optional<double>(); },
-                 [&](const TraceArrivals& recorded) {
-                   return std::optional(recorded.speed * trace_rate(*stream.trace));
-                 }},
-      stream.arrivals);
+  if (const auto* poisson = std::get_if<PoissonArrivals>(&stream.arrivals)) return poisson->per_second;
+  if (const auto* recorded = std::get_if<TraceArrivals>(&stream.arrivals))
+    return recorded->speed * trace_rate(*stream.trace);
+  const auto* bursty = std::get_if<BurstyArrivals>(&stream.arrivals);
+  if (bursty == nullptr) return std::nullopt;
+  return (bursty->quiet_per_second * bursty->quiet_seconds +
+          bursty->burst_per_second * bursty->burst_seconds) /
+         (bursty->quiet_seconds + bursty->burst_seconds);
 }
 
 double trace_rate(const Trace& trace) {

@@ -137,10 +137,13 @@ struct GoodputGamma {
     const double alpha = rate();
     double tokens = 0;
     double power = 1;
+    StepWork work = batch.plain;
     for (std::uint32_t gamma = 0; gamma <= most; ++gamma) {
       tokens += power;
       power *= alpha;
-      const double speed = tokens / time(with_gamma(batch, gamma));
+      work.verified = work.decoding * (gamma + 1);
+      work.drafts = gamma;
+      const double speed = tokens / time(work);
       if (speed > best_speed) {
         best_speed = speed;
         best = gamma;
@@ -154,13 +157,6 @@ struct GoodputGamma {
     // Both sums decay at one rate, so that a step counts in proportion to its examined tokens.
     accepted = (1 - weight) * accepted + static_cast<double>(outcome.accepted);
     examined = (1 - weight) * examined + static_cast<double>(outcome.examined);
-  }
-
-  static StepWork with_gamma(const DecodingBatch& batch, std::uint32_t gamma) {
-    StepWork work = batch.plain;
-    work.verified = work.decoding * (gamma + 1);
-    work.drafts = gamma;
-    return work;
   }
 };
 
