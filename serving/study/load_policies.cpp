@@ -19,14 +19,13 @@ double mean_of(const Length& length) {
   return std::get<LogNormalLength>(length).mean;
 }
 
-Selected<StepPolicyKind> policy_of(Json policy) {
-  return read(kind_of(step_policy_family()), policy, "/serving/policy");
-}
+Selected<StepPolicyKind> policy_named(const char* name) { return kind_named(step_policy_family(), name); }
 
 Selected<StepPolicyKind> table_of(const std::vector<BatchRange>& ranges) {
   Json rows = Json::array();
   for (const BatchRange& range : ranges) rows.push_back({{"batch", range.last}, {"gamma", range.gamma}});
-  return policy_of({{"kind", "table"}, {"rows", std::move(rows)}});
+  return read(kind_of(step_policy_family()), {{"kind", "table"}, {"rows", std::move(rows)}},
+              "/serving/policy");
 }
 
 /// Returns the tokens per round for gamma = 0, 1, ...
@@ -42,7 +41,7 @@ std::vector<double> tokens_of(const LoadQuestion& question) {
 }
 
 std::uint32_t longest_slots() {
-  const Selected<StepPolicyKind> slots = kind_named(step_policy_family(), "sglang");
+  const Selected<StepPolicyKind> slots = policy_named("sglang");
   return slots.entry().max_drafted(slots);
 }
 
@@ -109,7 +108,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
     candidates.push_back(
         {std::move(name), std::move(sentence), static_cast<std::uint32_t>(gamma), std::move(policy)});
   };
-  const Selected<StepPolicyKind> fixed = policy_of({{"kind", "fixed"}});
+  const Selected<StepPolicyKind> fixed = policy_named("fixed");
   add("plain", "no draft model", 0, fixed);
   candidates.back().drafts = false;
   candidates.back().settable = true;
@@ -125,9 +124,9 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
   // SGLang's policy changes the number of draft runs, which is always one if a single run drafts all tokens.
   if (draft_runs(question.costs) == DraftRuns::a_token && knows_slots(question))
     add("SGLang's slots", "its default slots by batch, adjusted by the accepted tokens", most,
-        policy_of({{"kind", "sglang"}}));
+        policy_named("sglang"));
   add("goodput", "the γ with the most expected tokens per millisecond, with α as observed", most,
-      policy_of({{"kind", "goodput"}}));
+      policy_named("goodput"));
   const Selected<StepPolicyKind>& own = question.server.policy;
   if (has_own_policy(question)) add(own.name(), own.kind->sentence, most, own);
   return candidates;

@@ -14,12 +14,10 @@ StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
   struct NoKeys {};
   return kind_entry<StepPolicyKind, NoKeys>(
       name, sentence, {},
-      [make](const NoKeys&, const std::string&, const StepPolicyRequest& asked) -> StepPolicy {
-        return make(asked);
+      [make](const NoKeys&, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
+        return make(request);
       });
 }
-
-using Asked = StepPolicyRequest;
 
 StepPolicyKind gamma_table() {
   using R = GammaTable::Row;
@@ -45,7 +43,7 @@ StepPolicyKind gamma_table() {
 
 StepPolicyKind sglang_slots() {
   auto kind = plain_kind("sglang", "SGLang's default slots by batch, adjusted by the accepted tokens.",
-                         [](const Asked&) { return EmaTiers::defaults(); });
+                         [](const StepPolicyRequest&) { return EmaTiers::defaults(); });
   kind.max_drafted = [](const SelectedKind&) {
     std::uint32_t longest = 0;
     for (const EmaTiers::Slot& slot : EmaTiers::defaults().slots)
@@ -105,17 +103,19 @@ Family<StepPolicyKind>& step_policy_family() {
   static Family<StepPolicyKind> family("policy of a server", "Policies of servers", nullptr, [] {
     return std::vector{
         plain_kind("fixed", "Drafts \"gamma\" tokens at every step.",
-                   [](const Asked& asked) { return FixedGamma{asked.gamma}; }),
+                   [](const StepPolicyRequest& request) { return FixedGamma{request.gamma}; }),
         gamma_table(),
         sglang_slots(),
         plain_kind(
             "goodput",
             "Drafts up to \"gamma\" tokens and maximises the expected tokens per millisecond, with alpha as observed.",
-            [](const Asked& asked) { return GoodputGamma{.most = asked.gamma, .time = asked.time}; }),
+            [](const StepPolicyRequest& request) {
+              return GoodputGamma{.most = request.gamma, .time = request.time};
+            }),
         adaptive_verification(),
         plain_kind("clairvoyant", "Drafts as many tokens as will be accepted, which no engine knows.",
-                   [](const Asked& asked) {
-                     return Clairvoyant{asked.gamma, asked.time};
+                   [](const StepPolicyRequest& request) {
+                     return Clairvoyant{request.gamma, request.time};
                    })};
   });
   return family;

@@ -72,7 +72,7 @@ struct NamedValue {
   bool yes_or_no = false;  ///< the number is 1 or 0 in a run, so its mean is a probability
 };
 
-std::vector<NamedValue> numbers_of(const ServingSection& section) {
+std::vector<NamedValue> named_values(const ServingSection& section) {
   using Run = RunNumbers;
   const std::string high = fmt::format("p{:g}", section.percentile);
   const auto per_round = [](std::uint64_t StepTotals::*sum) {
@@ -129,7 +129,7 @@ void check_size(const ServingSection& section) {
 }
 
 void check_measured(const ServingSection& section) {
-  const std::vector<NamedValue> numbers = numbers_of(section);
+  const std::vector<NamedValue> numbers = named_values(section);
   for (const auto& [name, value] : section.measured) {
     named_entry(numbers, name, [&name = name](const std::string& near) {
       return ConfigError("/serving/measured", "unknown number \"{}\"{}", name, near);
@@ -196,7 +196,7 @@ bool too_short(std::span<const RunNumbers> runs, bool open) {
 ServingResult result_of(const ServingSection& section, const LoadSize& size, std::span<const RunNumbers> runs,
                         std::optional<std::string> state, double confidence) {
   ServingResult own{.state = std::move(state)};
-  for (const NamedValue& value : numbers_of(section)) {
+  for (const NamedValue& value : named_values(section)) {
     const auto holds = [&](const RunNumbers& run) { return value.of(run) > 0; };
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;

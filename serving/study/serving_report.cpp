@@ -25,10 +25,6 @@ SPECLAB_RESULT(ServingResult, "serving", state, few_requests, numbers);
 
 namespace {
 
-std::vector<FinishedCell<ServingResult>> served_cells(const Result& result) {
-  return finished_cells<ServingResult>(result);
-}
-
 std::optional<double> error_percent(const ServingNumber& number) {
   if (!number.measured || !number.simulated || *number.measured == 0) return std::nullopt;
   return 100 * (number.simulated->estimate / *number.measured - 1);
@@ -42,7 +38,7 @@ Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
 /// Explains the states of cells, with the labels of the cells that have them.
 std::string state_note(const Result& result) {
   std::map<std::string, std::vector<std::string>> labels;
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     if (!own.state && !own.few_requests) continue;
     labels[own.state.value_or(few_requests_words)].push_back(
         cell.label.empty() ? "this server" : cell_name(result.shown(), cell));
@@ -81,7 +77,7 @@ Table table_of(const Result& result, const std::string& id) {
                state_note(result);
   if (result.cells.size() == 1) {
     table.columns = {"number", "simulated"};
-    for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
       for (const ServingNumber& number : own.numbers)
         table.rows.push_back({text_cell(shown_name(number.name)), simulated_cell(number, own)});
     }
@@ -89,7 +85,7 @@ Table table_of(const Result& result, const std::string& id) {
   }
   // Names differ between cells by percentile and targets.
   std::vector<std::string> names;
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     for (const ServingNumber& number : own.numbers) {
       if (shown(number) && std::ranges::find(names, number.name) == names.end()) names.push_back(number.name);
     }
@@ -97,7 +93,7 @@ Table table_of(const Result& result, const std::string& id) {
   if (names.empty()) return table;
   table.columns = {"cell"};
   for (const std::string& name : names) table.columns.push_back(shown_name(name));
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell_name(result.shown(), cell)));
     for (const std::string& name : names) {
       const ServingNumber* number = find_named(own.numbers, name);
@@ -112,7 +108,7 @@ Table table_of(const Result& result, const std::string& id) {
 Table measured_table(const Result& result, const std::string& id) {
   Table table{
       id + "-measured", "Simulated beside measured", {"cell", "number", "simulated", "measured", "error, %"}};
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     for (const ServingNumber& number : own.numbers) {
       if (!number.measured) continue;
       const std::optional<double> error = error_percent(number);
@@ -179,7 +175,7 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
   figure.y_label = shown_name(number_name, true);
   const std::vector<std::string> paths = swept_paths(result);
   Series measured{.name = "measured", .style = SeriesStyle::points};
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     const auto x = set_number(cell, axis);
     const ServingNumber* number = find_named(own.numbers, number_name);
     if (!x || number == nullptr) continue;
@@ -197,7 +193,7 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
 Figure over_cases(const Result& result, const std::string& number_name) {
   Figure figure{.title = number_name + " by case", .y_label = shown_name(number_name, true)};
   Series points{.name = "simulated", .style = SeriesStyle::points};
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     const ServingNumber* number = find_named(own.numbers, number_name);
     if (number != nullptr && number->simulated)
       points.add(figure.add_category(cell_name(result.shown(), cell)), *number->simulated);
@@ -210,7 +206,7 @@ Figure over_cases(const Result& result, const std::string& number_name) {
 /// Draws simulated divided by measured for every measured number.
 Figure over_measured(const Result& result) {
   Figure figure{.title = "Simulated over measured", .y_label = "simulated / measured"};
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     const double at = figure.add_category(cell_name(result.shown(), cell));
     for (const ServingNumber& number : own.numbers) {
       if (const std::optional<double> error = error_percent(number))
@@ -242,7 +238,7 @@ std::vector<Figure> serving_figures(const Result& result, const Timings&) {
 }
 
 std::string serving_headline(const Result& result, const Timings&) {
-  const auto cells = served_cells(result);
+  const auto cells = finished_cells<ServingResult>(result);
   std::size_t measured = 0;
   std::size_t close = 0;
   std::size_t overloaded = 0;
@@ -275,7 +271,7 @@ std::string serving_csv(const Result& result, const Timings&) {
   columns.insert(columns.end(), {"measured", "error_percent"});
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
-  for (const auto& [index, cell, own] : served_cells(result)) {
+  for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {
     for (const ServingNumber& number : own.numbers) {
       std::vector<CsvValue> row{number.name};
       add_interval(row, number.simulated);
