@@ -29,7 +29,6 @@ namespace speclab {
 namespace {
 
 std::vector<double> rates_of(const Values& values) {
-  if (!values.has("rate")) return {};
   const std::string& text = values.text("rate");
   constexpr std::size_t most = 100;
   const std::vector<double> rates =

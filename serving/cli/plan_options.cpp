@@ -18,7 +18,7 @@ namespace speclab {
 namespace {
 
 /// Returns the drafted tokens per round if rates are accepted / drafted; empty if they are alpha.
-std::optional<double> drafted_option(const Values& values) {
+std::optional<double> of_drafted_option(const Values& values) {
   constexpr double longest = 1000;
   return values.has("of-drafted") ? std::optional(checked_number(values, "of-drafted", 1, longest))
                                   : std::nullopt;
@@ -95,9 +95,9 @@ void add_choice_options(Verb& verb) {
   verb.add_value("max-batch", number_or(512), "largest batch considered");
 }
 
-void add_answer_options(Verb& verb, bool intervals) {
+void add_answer_options(Verb& verb) {
   verb.section("Output");
-  if (intervals) verb.add_value("confidence", number_or(0.95), "confidence of intervals");
+  verb.add_value("confidence", number_or(0.95), "confidence of intervals");
   verb.add("json", "print JSON");
   add_page_option(verb);
 }
@@ -131,12 +131,12 @@ double alpha_of_rate(const Values& values, double rate, const std::string& where
         "{}: alpha = {}; expected a number from 0 to 1{}", where, rate,
         rate > 1 ? "; for a mean of L tokens emitted a round of γ drafts, give (L - 1)/γ and --of-drafted γ"
                  : "");
-  const auto gamma = drafted_option(values);
+  const auto gamma = of_drafted_option(values);
   return gamma ? alpha_of_mean(rate * *gamma, *gamma) : rate;
 }
 
 std::string rate_note(const Values& values, double rate) {
-  if (const auto gamma = drafted_option(values)) {
+  if (const auto gamma = of_drafted_option(values)) {
     return fmt::format("from {:g} accepted / drafted at γ = {:g}, if acceptances are i.i.d.", rate, *gamma);
   }
   return "Read as accepted / examined. If your server printed accepted / drafted, add --of-drafted γ.";

@@ -20,8 +20,8 @@ void add_max_gamma_option(Verb& verb, int otherwise);
 void add_choice_options(Verb& verb);
 /// Adds options for the printed settings of servers: --server, --model-name, --benchmark-settings.
 void add_setting_options(Verb& verb);
-/// Adds --confidence where an answer has intervals, --json and --out, in a section of their own.
-void add_answer_options(Verb& verb, bool intervals = true);
+/// Adds --confidence, --json and --out, in a section of their own.
+void add_answer_options(Verb& verb);
 /// Adds the last sections of a plan for one drafter: costs with load and device (--batch, --context,
 /// --memory-share, --method), settings, and the answer's options.
 void add_costs_and_answer(Verb& verb);

@@ -27,12 +27,11 @@ void choose_settings(const Values& values, std::vector<ServerSetting>& settings)
 /// text begins, and memory problem, if it has these members.
 template <class T>
 PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&),
-                     std::string (*headline_of)(const T&),
-                     std::vector<Figure> (*figures_of)(const T&) = nullptr) {
+                     std::string (*headline_of)(const T&), std::vector<Figure> (*figures_of)(const T&)) {
   if constexpr (requires { found.settings; }) choose_settings(values, found.settings);
   PlanAnswer answer{{.title = "A plan for speculative decoding",
                      .headline = headline_of(found),
-                     .figures = figures_of != nullptr ? figures_of(found) : std::vector<Figure>{},
+                     .figures = figures_of(found),
                      .text = text_of(found),
                      .json = json_text_of(found),
                      .command = {}}};
