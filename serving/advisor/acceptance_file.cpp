@@ -116,10 +116,6 @@ AcceptanceFile file_of(ModelLog log) {
   return found;
 }
 
-bool is_empty(const AcceptanceFile& log) {
-  return log.means ? log.means->drafted == 0 : log.counts.total_examined() == 0;
-}
-
 std::string summary(const AcceptanceFile& log) {
   if (log.means) {
     return fmt::format("{:.4g} of {:.4g} drafted tokens per round accepted", log.means->accepted,
@@ -137,7 +133,8 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
   for (auto& [name, log] : logs) {
     AcceptanceFile one = file_of(std::move(log));
     one.model = name;
-    if (!is_empty(one)) found.emplace(name, std::move(one));
+    const bool drafted = one.means ? one.means->drafted > 0 : one.counts.total_examined() > 0;
+    if (drafted) found.emplace(name, std::move(one));
   }
   if (found.empty()) throw UsageError("{}: no token was drafted", file);
   return found;

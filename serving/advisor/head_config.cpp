@@ -129,13 +129,6 @@ void add_dflash(Transformer& model, const ModelKeys& keys) {
   if (nested) inner.refuse_unknown();
 }
 
-/// A head of EAGLE has a layer, and a matrix over the token's embedding and the target's state.
-void add_eagle(Transformer& model) {
-  model.head = HeadKind::eagle;
-  model.fused = 2 * model.hidden;
-  model.draft_vocab = model.vocab;
-}
-
 }  // namespace
 
 HeadKind head_kind(const ModelKeys& keys, const ModelKeys& layer) {
@@ -196,12 +189,14 @@ void add_head(Transformer& model, HeadKind kind, const ModelKeys& keys, const Mo
   if (kind == HeadKind::eagle) {
     if (model.layers != 1)
       layer.refuse("num_hidden_layers", fmt::format("{}; an EAGLE head has 1", model.layers));
-    add_eagle(model);
+    model = eagle_head(std::move(model));
   }
 }
 
 Transformer eagle_head(Transformer layer) {
-  add_eagle(layer);
+  layer.head = HeadKind::eagle;
+  layer.fused = 2 * layer.hidden;  // a matrix over the token's embedding and the target's state
+  layer.draft_vocab = layer.vocab;
   return layer;
 }
 

@@ -31,19 +31,6 @@ std::size_t reached_positions(const auto& accepted) {
   return static_cast<std::size_t>(accepted.rend() - last);
 }
 
-/// Adds counts position by position.
-void add_counts(PositionCounts& counts, const PositionCounts& more) {
-  counts.rounds += more.rounds;
-  if (counts.examined.size() < more.examined.size()) {
-    counts.examined.resize(more.examined.size());
-    counts.accepted.resize(more.examined.size());
-  }
-  for (std::size_t i = 0; i < more.examined.size(); ++i) {
-    counts.examined[i] += more.examined[i];
-    counts.accepted[i] += more.accepted[i];
-  }
-}
-
 }  // namespace
 
 void ModelLog::warn_unread(const std::string& what) {
@@ -91,7 +78,14 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total, std::ve
     before = accepted[i];
   }
   refuse_more_drafted(where, drafted, total, accepted.size());
-  add_counts(counts, count_positions(total, accepted));
+  const PositionCounts more = count_positions(total, accepted);
+  counts.rounds += more.rounds;
+  counts.examined.resize(std::max(counts.examined.size(), accepted.size()));
+  counts.accepted.resize(counts.examined.size());
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    counts.examined[i] += more.examined[i];
+    counts.accepted[i] += more.accepted[i];
+  }
   counted += drafted;
   add_lengths(total, drafted, accepted.size());
 }

@@ -63,10 +63,6 @@ void add_log(const Acceptance& known, double confidence, DrafterPlan& plan) {
       log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
 }
 
-bool reads_text_alone(DraftMethod method) {
-  return method == DraftMethod::draft || method == DraftMethod::ngram;
-}
-
 /// Returns the largest gamma to consider, for a log of any length.
 int max_gamma(const Drafter& drafter, const PlanSettings& settings) {
   return std::min(settings.max_gamma, drafter.max_drafted.value_or(settings.max_gamma));
@@ -85,7 +81,7 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                  const std::optional<LogFindings>& found) {
   // Acceptance beyond the log's longest draft is not known.
   int longest = max_gamma(drafter, settings);
-  if (const int logged = drafter.acceptance.longest_logged; logged > 0) longest = std::min(longest, logged);
+  if (const auto& log = drafter.acceptance.log) longest = std::min(longest, static_cast<int>(log->longest()));
   const RoundCosts costs = round_costs(drafter.costs, longest, settings.at);
   Curves curves{iid_curve(drafter.acceptance.alpha, costs)};
   if (!found) return curves;
@@ -96,7 +92,8 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
   curves.by_measured = found->positions_rejected();
   // Rounds are dependent because some passages of text are easier than others. The log is replayed only for
   // drafts that read the text alone: for a head, a position's acceptance depends on where the round began.
-  if (!found->rounds_rejected() || !reads_text_alone(drafter.method)) return curves;
+  const bool reads_text_alone = drafter.method == DraftMethod::draft || drafter.method == DraftMethod::ngram;
+  if (!found->rounds_rejected() || !reads_text_alone) return curves;
   SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, costs);
   if (replay.last() < 1) return curves;
   curves.measured = std::move(replay);
@@ -104,16 +101,8 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
   return curves;
 }
 
-/// Returns costs with c for a run of one token or, if one run drafts all tokens, for the best gamma.
-PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
-  const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
-  const std::optional<double> context =
-      known_costs(drafter.costs).measured() ? std::nullopt : std::optional(at.context);
-  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, context,
-          in_one_run};
-}
-
-/// Adds the best gamma and those around it.
+/// Adds the best gamma and those around it, and the costs: c is that of a run that drafts one token or, if
+/// one run drafts all tokens of a round, that of the run for the best gamma.
 void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSettings& settings,
                 const Curves& curves, DrafterPlan& plan) {
   const SpeedupCurve& curve = curves.used();
@@ -128,7 +117,12 @@ void add_choice(const GammaChoice& choice, const Drafter& drafter, const PlanSet
                    ? "This is the longest draft whose times are measured: a longer one may be better."
                    : "This is the most that the drafter can draft.",
                near_best(curve.estimate, little_loss)};
-  plan.costs = planned_costs(drafter, choice.gamma, settings.at);
+  const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, choice.gamma);
+  plan.costs = {.c = drafting_cost(drafter.costs, in_one_run.value_or(1), settings.at),
+                .from = drafter.cost_from,
+                .batch = settings.at.batch,
+                .drafted_in_one_run = in_one_run};
+  if (!known_costs(drafter.costs).measured()) plan.costs.context = settings.at.context;
   plan.gammas = gamma_rows(curve, choice.gamma);
 }
 
@@ -164,9 +158,10 @@ void add_device(const CostPair& costs, const PlanSettings& settings, const Curve
 void add_edge_warning(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
                       DrafterPlan& plan) {
   const Acceptance& known = drafter.acceptance;
-  const int longest = known.longest_logged;
+  if (!known.log) return;
+  const auto longest = static_cast<int>(known.log->longest());
   const int most = max_gamma(drafter, settings);
-  if (longest == 0 || plan.best.gamma < longest || most <= longest) return;
+  if (plan.best.gamma < longest || most <= longest) return;
   const SpeedupCurve beyond = iid_curve(known.alpha, round_costs(drafter.costs, most, settings.at));
   const int best = curves.by_measured ? longest : best_of(beyond).gamma;
   if (!curves.by_measured && best <= longest) return;
@@ -227,14 +222,13 @@ std::vector<std::string> advice(const PlanBounds& bounds, int gamma, AcceptanceM
 }  // namespace
 
 Acceptance logged_acceptance(AcceptanceFile log, double confidence) {
-  const auto longest = static_cast<int>(log.longest());
   if (log.means) {
     const Interval alpha = alpha_of_means(*log.means, confidence);
-    return {alpha, "log (mean accepted tokens per round, i.i.d.)", std::move(log), longest};
+    return {alpha, "log (mean accepted tokens per round, i.i.d.)", std::move(log)};
   }
   const Interval alpha =
       *binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), confidence);
-  return {alpha, "log (maximum likelihood)", std::move(log), longest};
+  return {alpha, "log (maximum likelihood)", std::move(log)};
 }
 
 void refuse_unservable(const CostPair& costs, const std::string& path, double context) {

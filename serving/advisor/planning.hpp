@@ -17,7 +17,6 @@ struct Acceptance {
   Interval alpha{0, 0, 0};  ///< low = high if alpha was given without an error
   std::string from;         ///< "given", "log"
   std::optional<AcceptanceFile> log = {};
-  int longest_logged = 0;                ///< longest draft in a log; 0 without one
   std::optional<std::string> note = {};  ///< how alpha was interpreted, if there are other ways
 };
 

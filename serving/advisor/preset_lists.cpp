@@ -11,14 +11,6 @@
 
 namespace speclab {
 
-namespace {
-
-/// Searchable lists are printed in full.
-constexpr std::size_t whole_table = 0;
-constexpr double tera = 1e12;
-
-}  // namespace
-
 SPECLAB_RESULT(Device, "device", name, flops_16bit, flops_8bit, flops_fp8, flops_4bit, bandwidth, memory,
                link, source);
 SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, heads, kv_heads, head_size,
@@ -26,6 +18,10 @@ SPECLAB_RESULT(Transformer, "language model", name, repository, layers, hidden, 
 SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
 
 namespace {
+
+/// Searchable lists are printed in full.
+constexpr std::size_t whole_table = 0;
+constexpr double tera = 1e12;
 
 template <class T>
 Json json_of(const std::vector<T>& values) {

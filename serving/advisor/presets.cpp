@@ -25,22 +25,18 @@ namespace {
 const Typed<Device>& device_sheet() {
   using D = Device;
   constexpr double most = 1e5;
-  const auto needed = [](Field field) {
-    field.required = true;
-    return field;
-  };
   static const auto type = object<D>(
       "device", "A device, by its data sheet.",
-      {needed(field("name", &D::name, text(), "Its name.")),
-       needed(field("tflops_16bit", &D::flops_16bit, number(1e-3, most),
-                    "Dense matrices in bfloat16 or float16, TFLOP/s.")),
+      {required(field("name", &D::name, text(), "Its name.")),
+       required(field("tflops_16bit", &D::flops_16bit, number(1e-3, most),
+                      "Dense matrices in bfloat16 or float16, TFLOP/s.")),
        field("tflops_8bit", &D::flops_8bit, number(0, most), "The same in INT8; 0: none."),
        field("tflops_fp8", &D::flops_fp8, number(0, most), "In FP8; 0: none (default: as tflops_8bit)."),
        field("tflops_4bit", &D::flops_4bit, number(0, most), "The same in 4-bit floats; 0: none."),
-       needed(field("gb_per_s", &D::bandwidth, number(10, most), "Bandwidth of its memory, 10^9 bytes/s.")),
-       needed(field("gb", &D::memory, number(1, 1e4), "Its memory, 10^9 bytes.")),
-       needed(field("link_gb_per_s", &D::link, number(1e-3, most),
-                    "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
+       required(field("gb_per_s", &D::bandwidth, number(10, most), "Bandwidth of its memory, 10^9 bytes/s.")),
+       required(field("gb", &D::memory, number(1, 1e4), "Its memory, 10^9 bytes.")),
+       required(field("link_gb_per_s", &D::link, number(1e-3, most),
+                      "Bandwidth to other devices in one direction, 10^9 bytes/s.")),
        field("source", &D::source, text(), "Where the numbers are from.")});
   return type;
 }

@@ -135,28 +135,17 @@ std::vector<std::string> setting_lines(const Json& server, const std::string& fo
   return lines;
 }
 
-/// Appends a server's notes for a method.
-void add_notes(const Json& of, const std::string& method, const Texts& values,
-               std::vector<std::string>& notes) {
-  for (const Json& note : of.value("notes", Json::array())) {
-    if (applies(note, method, values)) notes.push_back(filled(note["text"].get<std::string>(), values));
-  }
-}
-
-ServerSetting setting_of(const Json& server, const ServedPlan& plan) {
-  const std::string method = word_of(plan.method);
-  std::string checked = server["checked"];
-  if (server.contains("checked for")) checked = server["checked for"].value(method, checked);
-  return {.server = server["server"], .purpose = plan.purpose, .checked = checked, .check = server["check"]};
-}
-
-ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const std::string& method) {
+ServerSetting setting_of(const Json& server, const ServedPlan& plan, const std::string& method) {
   const std::string form = server["forms"][method];
   Texts values = values_of(plan);
   add_plain(server, values);
   const std::string ranges = values["ranges"].empty() ? "" : server.value("ranges", "");
-  ServerSetting setting = setting_of(server, plan);
-  setting.notes = plan.unset;
+  ServerSetting setting{.server = server["server"],
+                        .purpose = plan.purpose,
+                        .checked = server["checked"],
+                        .check = server["check"],
+                        .notes = plan.unset};
+  if (server.contains("checked for")) setting.checked = server["checked for"].value(method, setting.checked);
   if (plan.gamma == 0 && ranges.empty()) {
     setting.lines = {values["plain"]};
     if (!plan.batches.empty())
@@ -164,7 +153,10 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
     return setting;
   }
   setting.lines = setting_lines(server, form, ranges, values);
-  add_notes(server, method, values, setting.notes);
+  for (const Json& note : server.value("notes", Json::array())) {
+    if (applies(note, method, values))
+      setting.notes.push_back(filled(note["text"].get<std::string>(), values));
+  }
   const auto with = [&](const Json& entry, const std::string& before) {
     const bool fixed = entry.value("one gamma", false);
     if (fixed && plan.gamma == 0) return values["plain"];
@@ -242,7 +234,7 @@ std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
   std::vector<ServerSetting> settings;
   for (const Json& server : settings_table()["servers"]) {
     if (!server["forms"].contains(method) || (plan.max_sequences && !server.contains("slots"))) continue;
-    settings.push_back(chain_setting(server, plan, method));
+    settings.push_back(setting_of(server, plan, method));
   }
   return settings;
 }

@@ -216,12 +216,6 @@ Numbers assign_listed(LayerTable& table, const ModelKeys& layers, std::vector<st
   return main;
 }
 
-/// Returns the numbers of a checkpoint without groups or lists: of the method, or of ModelOpt's algorithm.
-Numbers method_numbers(const ModelKeys& keys) {
-  const std::string algorithm = keys.text("quant_algo");
-  return named_numbers(keys, algorithm.empty() ? keys.text("quant_method") : algorithm);
-}
-
 }  // namespace
 
 void add_stored(Transformer& model, const ModelKeys& keys, const char* key, const std::string& blocks) {
@@ -242,7 +236,8 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   } else if (grouped) {
     main = assign_groups(table, how, strange);
   } else {
-    main = method_numbers(how);
+    const std::string algorithm = how.text("quant_algo");
+    main = named_numbers(how, algorithm.empty() ? how.text("quant_method") : algorithm);
     table.assign_all(main.bytes);
   }
   for (const char* exceptions :

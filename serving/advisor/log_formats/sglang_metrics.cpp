@@ -1,7 +1,5 @@
 // Reads SGLang's /metrics: verifications and generated tokens since the server started. The gauges
 // sglang:spec_accept_* are ignored, because they cover the last interval only.
-#include <algorithm>
-
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 

@@ -113,9 +113,7 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
   };
   const auto plan_of = [&](const std::vector<double>& random) {
     Drafter drafter = given(0, 0.02);
-    AcceptanceFile log = read_acceptance(TempFile(totals(random)).path());
-    drafter.acceptance = {*binomial_interval(log.counts.total_accepted(), log.counts.total_examined(), 0.95),
-                          "log", log};
+    drafter.acceptance = logged_acceptance(read_acceptance(TempFile(totals(random)).path()), 0.95);
     return make_plan(drafter, {});
   };
   const DrafterPlan decaying = plan_of({0.9, 0.8, 0.6, 0.4, 0.2, 0.1});
@@ -128,7 +126,7 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
   // Drafts longer than those of the log may exceed the bound, and the table says so.
   CHECK(decaying.bounds.longest_draft == 6);
   CHECK(terminal(plan_text(decaying)).find("drafts of at most 6 tokens") != std::string::npos);
-  const DrafterPlan geometric = plan_of({0.7, 0.7, 0.7, 0.7, 0.7, 0.7});
+  const DrafterPlan geometric = plan_of(std::vector<double>(10, 0.7));
   CHECK(geometric.best.by == AcceptanceModel::iid);
   CHECK_FALSE(geometric.log->iid_rejected);
   CHECK(geometric.best.gamma == *optimal_gamma(0.7, 0.02).gamma);

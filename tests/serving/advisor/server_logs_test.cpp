@@ -142,7 +142,7 @@ TEST_CASE("logs of sums and means give the alpha of their mean length") {
     CHECK(std::abs(found.alpha.estimate - alpha) < one.rounding);
     CHECK(found.alpha.low < alpha);
     CHECK(found.alpha.high > alpha);
-    CHECK(found.longest_logged == 4);
+    CHECK(log.longest() == 4);
   }
 }
 
