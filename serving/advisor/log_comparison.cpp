@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "analysis/recorded/recording_estimates.hpp"
+#include "analysis/statistics/differences.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
@@ -28,9 +29,10 @@ SPECLAB_RESULT(LogComparison, "comparison", first, second, paired, confidence, p
 
 namespace {
 
-/// A ratio of sums over the parts of a file; without parts `alone` has its interval.
+/// A ratio of sums over the parts of a file. If the parts are not known, `alone` computes its interval.
 struct SampleRatio {
   std::string name;
+  bool of_position = false;
   std::vector<double> numerators = {};
   std::vector<double> denominators = {};
   Support support{0, 1};
@@ -50,56 +52,56 @@ struct SampleRatio {
 };
 
 struct Sample : ComparedFile {
-  std::size_t parts = 0;  ///< 0: totals, whose rounds are taken as independent
+  /// The number of independent parts; infinite for totals, whose rounds are taken as independent.
+  double parts = std::numeric_limits<double>::infinity();
   bool in_order = false;  ///< parts are pieces of one text or log, whose neighbours may be alike
-  std::vector<SampleRatio> numbers;
-  std::vector<SampleRatio> positions;
+  std::vector<SampleRatio> ratios = {};
   std::vector<double> text = {};  ///< a recording's log-probabilities under the target
   std::string page = {};          ///< a log's text, if it has counters since a server's start
 };
 
 constexpr const char* alpha_name = "α, accepted / examined";
-constexpr const char* overlap_name = "α, mean overlap";
 constexpr const char* tokens_name = "tokens per target step";
 
 std::string position_name(std::size_t i) { return fmt::format("position {}, given those before", i + 1); }
 
-/// Counts of one part of a log. `positions` is false if only sums are known.
+/// Counts of one part of a log.
 struct LogPart {
   double rounds = 0;
   double accepted = 0;
-  bool positions = false;
-  PositionCounts counts = {};
+  std::optional<PositionCounts> counts = {};  ///< empty if only sums are known
 };
 
+LogPart part_of(const PositionCounts& counts) {
+  return {static_cast<double>(counts.rounds), static_cast<double>(counts.total_accepted()), counts};
+}
+
 LogPart part_of(const AcceptanceFile& log) {
-  if (!log.means) {
-    return {static_cast<double>(log.counts.rounds), static_cast<double>(log.counts.total_accepted()), true,
-            log.counts};
-  }
+  if (!log.means) return part_of(log.counts);
   const auto rounds = static_cast<double>(log.means->rounds);
   return {rounds, rounds * log.means->accepted};
 }
 
-/// Parts of a log that its format reads one by one.
+/// Parts of a log that its format can read one by one.
 struct Records {
-  std::string kind;  ///< "requests", "JSON objects" or "lines"
-  std::vector<std::string> texts;
+  std::string kind = {};  ///< "requests", "JSON objects" or "lines"
+  std::vector<std::string> texts = {};
+  std::vector<LogPart> parts = {};  ///< the counts of those texts that have drafts
 };
 
-/// Returns a log's JSON documents, its lines, or the rows or documents of each request.
+/// Returns the texts of a log's records: of the rows or JSON documents of each request, or else of each JSON
+/// document or line.
 Records record_texts(const LogSource& source, const std::string& asked) {
   constexpr std::size_t most = 200'000;
   const auto is_request = [&](const std::string& name) {
     return asked.empty() ? name == "request" || name == "request_id" || name == "sequence" : name == asked;
   };
   Records records;
-  std::vector<std::string>& texts = records.texts;
   std::map<std::string, std::size_t> places;
   const auto text_of = [&](const std::string& request, const std::string& start) -> std::string& {
-    const auto [at, is_new] = places.emplace(request, texts.size());
-    if (is_new) texts.push_back(start);
-    return texts[at->second];
+    const auto [at, is_new] = places.emplace(request, records.texts.size());
+    if (is_new) records.texts.push_back(start);
+    return records.texts[at->second];
   };
   if (const auto& documents = source.documents(); !documents.empty()) {
     records.kind = "JSON objects";
@@ -124,24 +126,20 @@ Records record_texts(const LogSource& source, const std::string& asked) {
     }
   } else if (asked.empty() && source.lines().size() <= most) {
     records.kind = "lines";
-    for (const TextLine& line : source.lines()) texts.push_back(line.text + "\n");
+    for (const TextLine& line : source.lines()) records.texts.push_back(line.text + "\n");
   }
   if (!asked.empty() && places.size() < 2)
     throw UsageError("--request {}: {} has no such column or key with several values", asked, source.name());
   return records;
 }
 
-/// Returns the counts of each record, and sets their `kind`; none if the records alone do not give what the
-/// whole log does. Records without drafts are left out.
-std::vector<LogPart> records_of(const std::string& text, const LogPart& whole,
-                                const ComparisonQuestion& question, const std::string& file,
-                                std::string& kind) {
-  const LogSource source(text, file, question.log);
-  std::vector<LogPart> parts;
+/// Returns a log's records. They have no parts if the counts of all parts do not add up to those of the log.
+Records records_of(const std::string& text, const LogPart& whole, const ComparisonQuestion& question,
+                   const std::string& file) {
+  Records records = record_texts(LogSource(text, file, question.log), question.request);
+  std::vector<LogPart>& parts = records.parts;
   LogPart sums;
   std::uint64_t examined = 0;
-  const Records records = record_texts(source, question.request);
-  kind = records.kind;
   LogOptions options = question.log;
   options.part = true;
   for (const std::string& record : records.texts) {
@@ -152,16 +150,16 @@ std::vector<LogPart> records_of(const std::string& text, const LogPart& whole,
     }
     sums.rounds += parts.back().rounds;
     sums.accepted += parts.back().accepted;
-    examined += parts.back().counts.total_examined();
+    if (parts.back().counts) examined += parts.back().counts->total_examined();
   }
   constexpr double rounding = 1e-9;
   const auto same = [](double a, double b) { return std::abs(a - b) <= rounding * std::max(a, b); };
   const bool one_round_each = std::all_of(
-      parts.begin(), parts.end(), [](const LogPart& part) { return part.positions && part.rounds == 1; });
+      parts.begin(), parts.end(), [](const LogPart& part) { return part.counts && part.rounds == 1; });
   const bool all =
       same(sums.accepted, whole.accepted) &&
-      (whole.positions ? examined == whole.counts.total_examined() : same(sums.rounds, whole.rounds));
-  if (all && parts.size() > 1 && (!one_round_each || kind == "requests")) return parts;
+      (whole.counts ? examined == whole.counts->total_examined() : same(sums.rounds, whole.rounds));
+  if (all && parts.size() > 1 && (!one_round_each || records.kind == "requests")) return records;
   if (question.request.empty()) return {};
   throw UsageError("--request {}: {}: its requests alone do not give what the whole log does; leave it out",
                    question.request, file);
@@ -174,56 +172,51 @@ std::vector<LogPart> pieces_of(const std::vector<LoggedRound>& rounds) {
   std::vector<LogPart> parts;
   for (std::size_t i = 0; i < pieces; ++i) {
     const std::size_t first = i * rounds.size() / pieces;
-    const PositionCounts counts =
-        count_positions(std::span(rounds).subspan(first, (i + 1) * rounds.size() / pieces - first));
-    parts.push_back(
-        {static_cast<double>(counts.rounds), static_cast<double>(counts.total_accepted()), true, counts});
+    const std::size_t last = (i + 1) * rounds.size() / pieces;
+    parts.push_back(part_of(count_positions(std::span(rounds).subspan(first, last - first))));
   }
   return parts;
 }
 
 void add_parts(Sample& sample, const std::vector<LogPart>& parts, std::size_t longest) {
-  sample.parts = parts.size();
+  sample.parts = static_cast<double>(parts.size());
   SampleRatio alpha{alpha_name};
-  SampleRatio tokens{tokens_name};
-  tokens.support = {1, static_cast<double>(longest) + 1};
-  std::vector<SampleRatio> positions(longest);
+  SampleRatio tokens{.name = tokens_name, .support = {1, static_cast<double>(longest) + 1}};
+  std::vector<SampleRatio> positions;
+  for (std::size_t i = 0; i < longest; ++i) positions.push_back({position_name(i), true});
   for (const LogPart& part : parts) {
     tokens.numerators.push_back(part.accepted + part.rounds);
     tokens.denominators.push_back(part.rounds);
+    if (!part.counts) continue;
     alpha.numerators.push_back(part.accepted);
-    alpha.denominators.push_back(static_cast<double>(part.counts.total_examined()));
+    alpha.denominators.push_back(static_cast<double>(part.counts->total_examined()));
     for (std::size_t i = 0; i < longest; ++i) {
-      const bool there = i < part.counts.examined.size();
-      positions[i].numerators.push_back(there ? static_cast<double>(part.counts.accepted[i]) : 0);
-      positions[i].denominators.push_back(there ? static_cast<double>(part.counts.examined[i]) : 0);
+      const bool there = i < part.counts->examined.size();
+      positions[i].numerators.push_back(there ? static_cast<double>(part.counts->accepted[i]) : 0);
+      positions[i].denominators.push_back(there ? static_cast<double>(part.counts->examined[i]) : 0);
     }
   }
-  if (std::all_of(parts.begin(), parts.end(), [](const LogPart& part) { return part.positions; })) {
-    sample.numbers.push_back(std::move(alpha));
-    for (std::size_t i = 0; i < longest; ++i) positions[i].name = position_name(i);
-    sample.positions = std::move(positions);
+  if (alpha.numerators.size() == parts.size()) {
+    sample.ratios = std::move(positions);
+    sample.ratios.insert(sample.ratios.begin(), std::move(alpha));
   }
-  sample.numbers.push_back(std::move(tokens));
+  sample.ratios.push_back(std::move(tokens));
 }
 
-/// Adds numbers of totals by position, whose rounds are taken as independent.
+/// Adds the ratios of totals by position, whose rounds are taken as independent.
 void add_totals(Sample& sample, const PositionCounts& counts) {
-  const auto share = [](const char* name, std::uint64_t accepted, std::uint64_t examined) {
-    return SampleRatio{.name = name, .alone = [accepted, examined](double confidence) {
-                         return binomial_interval(accepted, examined, confidence);
-                       }};
+  const auto add = [&](std::string name, bool of_position, std::uint64_t accepted, std::uint64_t examined) {
+    SampleRatio& ratio = sample.ratios.emplace_back(SampleRatio{std::move(name), of_position});
+    ratio.alone = [=](double confidence) { return binomial_interval(accepted, examined, confidence); };
   };
-  sample.numbers.push_back(share(alpha_name, counts.total_accepted(), counts.total_examined()));
-  sample.numbers.push_back(
-      {.name = tokens_name, .alone = [counts](double confidence) -> std::optional<Interval> {
-         const PositionalTokens tokens = positional_tokens(counts, confidence);
-         return Interval{tokens.tokens.back(), tokens.low.back(), tokens.high.back()};
-       }});
-  for (std::size_t i = 0; i < counts.examined.size(); ++i) {
-    sample.positions.push_back(share("", counts.accepted[i], counts.examined[i]));
-    sample.positions.back().name = position_name(i);
-  }
+  add(alpha_name, false, counts.total_accepted(), counts.total_examined());
+  SampleRatio& tokens_per_step = sample.ratios.emplace_back(SampleRatio{tokens_name});
+  tokens_per_step.alone = [counts](double confidence) {
+    const PositionalTokens tokens = positional_tokens(counts, confidence);
+    return Interval{tokens.tokens.back(), tokens.low.back(), tokens.high.back()};
+  };
+  for (std::size_t i = 0; i < counts.examined.size(); ++i)
+    add(position_name(i), true, counts.accepted[i], counts.examined[i]);
 }
 
 Sample log_sample(const std::string& file, const ComparisonQuestion& question,
@@ -232,28 +225,25 @@ Sample log_sample(const std::string& file, const ComparisonQuestion& question,
   const AcceptanceFile log = acceptance_in(text, file, question.log);
   for (const std::string& warning : log.warnings) warnings.push_back(file + ": " + warning);
   const LogPart whole = part_of(log);
-  Sample sample;
-  sample.file = file;
-  sample.format = log.format;
+  Sample sample{{.file = file, .format = log.format}};
   if (log.format.ends_with("_metrics")) sample.page = text;
   sample.drafted = log.means ? log.means->drafted : static_cast<double>(log.drafted) / whole.rounds;
   std::vector<LogPart> lines;
   for (std::size_t i = 0; log.means && i < log.means->weights.size(); ++i)
     lines.push_back({log.means->weights[i], log.means->weights[i] * log.means->accepted_by_line[i]});
-  std::string kind;
   if (lines.size() > 1) {
     sample.units = fmt::format("{} lines of means, by their weight", lines.size());
     add_parts(sample, lines, log.longest());
-  } else if (const auto records = records_of(text, whole, question, file, kind); !records.empty()) {
-    sample.units = fmt::format("{} {}", records.size(), kind);
-    add_parts(sample, records, log.longest());
+  } else if (const Records records = records_of(text, whole, question, file); !records.parts.empty()) {
+    sample.units = fmt::format("{} {}", records.parts.size(), records.kind);
+    add_parts(sample, records.parts, log.longest());
   } else if (!log.rounds.empty()) {
     const std::vector<LogPart> pieces = pieces_of(log.rounds);
     sample.in_order = true;
-    sample.units = pieces.size() < log.rounds.size()
-                       ? fmt::format("{} pieces of its {} rounds, for it names no requests", pieces.size(),
-                                     log.rounds.size())
-                       : fmt::format("{} rounds, for it names no requests", log.rounds.size());
+    const bool single = pieces.size() == log.rounds.size();
+    sample.units =
+        fmt::format("{}{} rounds, for it names no requests",
+                    single ? "" : fmt::format("{} pieces of its ", pieces.size()), log.rounds.size());
     add_parts(sample, pieces, log.longest());
   } else if (!log.means) {
     sample.units = fmt::format("{} rounds, for it has their totals alone", log.counts.rounds);
@@ -270,39 +260,34 @@ Sample recording_sample(const std::string& file, const ComparisonQuestion& quest
   const ReadRecording read = read_recording(file);
   const Recording& recording = read.recording;
   const IntervalUnits units = interval_units(recording.sequences);
-  Sample sample;
-  sample.file = file;
-  sample.format = read.format;
-  sample.parts = units.stretches.size();
-  sample.in_order = !units.whole_sequences;
-  sample.units =
-      fmt::format("{} {}", sample.parts, units.whole_sequences ? "sequences" : "stretches of text");
+  const std::size_t parts = units.stretches.size();
+  Sample sample{{.file = file, .format = read.format}};
+  sample.units = fmt::format("{} {}", parts, units.whole_sequences ? "sequences" : "stretches of text");
   sample.drafted = question.gamma;
+  sample.parts = static_cast<double>(parts);
+  sample.in_order = !units.whole_sequences;
   sample.text = recording.target;
   const std::vector<double> kept =
       recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
-  SampleRatio alpha{overlap_name};
-  SampleRatio tokens{tokens_name};
-  tokens.support = {1, question.gamma + 1.0};
+  SampleRatio alpha{"α, mean overlap"};
+  SampleRatio tokens{.name = tokens_name, .support = {1, question.gamma + 1.0}};
   const auto gamma = static_cast<std::size_t>(question.gamma);
-  if (recording.by_depth() && recording.draft.size() < gamma) {
+  if (recording.by_depth() && recording.draft.size() < gamma)
     throw UsageError("--gamma {}: {} has columns for {} drafted tokens", gamma, file, recording.draft.size());
-  }
   if (recording.drawn)
     tokens.denominators = expected_rounds(recording, units.stretches, gamma)[gamma - 1].rounds;
   for (const Stretch& part : units.stretches) {
-    const auto size = static_cast<double>(part.last - part.first);
-    alpha.numerators.push_back(std::accumulate(kept.begin() + static_cast<std::ptrdiff_t>(part.first),
-                                               kept.begin() + static_cast<std::ptrdiff_t>(part.last), 0.0));
-    alpha.denominators.push_back(size);
-    tokens.numerators.push_back(size);
+    const auto here = std::span(kept).subspan(part.first, part.last - part.first);
+    alpha.numerators.push_back(std::accumulate(here.begin(), here.end(), 0.0));
+    alpha.denominators.push_back(static_cast<double>(here.size()));
+    tokens.numerators.push_back(static_cast<double>(here.size()));
   }
-  sample.numbers.push_back(std::move(alpha));
-  if (recording.drawn) sample.numbers.push_back(std::move(tokens));
+  sample.ratios.push_back(std::move(alpha));
+  if (recording.drawn) sample.ratios.push_back(std::move(tokens));
   return sample;
 }
 
-std::optional<ComparedNumber> compared(const SampleRatio& first, const SampleRatio& second, std::size_t parts,
+std::optional<ComparedNumber> compared(const SampleRatio& first, const SampleRatio& second, double parts,
                                        const LogComparison& how) {
   IntervalAt difference = independent_difference(first.interval(), second.interval());
   if (how.paired) {
@@ -311,10 +296,9 @@ std::optional<ComparedNumber> compared(const SampleRatio& first, const SampleRat
                                {first.numerators, first.denominators}, confidence);
     };
   }
-  const double units = parts > 0 ? static_cast<double>(parts) : std::numeric_limits<double>::infinity();
   const auto one = first.interval()(how.confidence);
   const auto other = second.interval()(how.confidence);
-  const auto found = judged(difference, how.confidence, how.power, units);
+  const auto found = judged(difference, how.confidence, how.power, parts);
   if (!one || !other || !found) return std::nullopt;
   ComparedNumber number{first.name, one->estimate, other->estimate, found->value, std::nullopt, found->found};
   if (found->value.bounded()) number.p = found->p;
@@ -338,12 +322,12 @@ void warn(const Sample& first, const Sample& second, LogComparison& comparison) 
         first.file, first.drafted, second.file, second.drafted));
   }
   for (const Sample* sample : {&first, &second}) {
-    if (sample->parts > 0 && sample->parts < min_skewed_batches) {
+    if (sample->parts < min_skewed_batches) {
       comparison.warnings.push_back(fmt::format(
           "{} has {}: where fewer than {} differ much in length, 95% intervals miss the difference, and p is below 0.05 without one, in up to one case of ten",
           sample->file, sample->units, min_skewed_batches));
     }
-    if (sample->in_order && sample->parts > 2 && sample->numbers.front().neighbours_alike()) {
+    if (sample->in_order && sample->parts > 2 && sample->ratios.front().neighbours_alike()) {
       comparison.warnings.push_back(fmt::format(
           "{}: neighbouring pieces are alike (at level 0.05), so that intervals may be too narrow; a log with a column of requests has better ones",
           sample->file));
@@ -369,17 +353,14 @@ void warn_of_one_server(const Sample& first, const Sample& second, LogOptions si
 
 bool hold_the_same(const std::string& first, const std::string& second) {
   std::error_code error;
-  if (std::filesystem::file_size(first, error) != std::filesystem::file_size(second, error) || error)
-    return false;
-  return MappedFile(first).bytes() == MappedFile(second).bytes();
+  return std::filesystem::file_size(first, error) == std::filesystem::file_size(second, error) && !error &&
+         MappedFile(first).bytes() == MappedFile(second).bytes();
 }
 
 }  // namespace
 
 LogComparison compare_logs(const ComparisonQuestion& question) {
-  LogComparison comparison;
-  comparison.confidence = question.confidence;
-  comparison.power = question.power;
+  LogComparison comparison{.confidence = question.confidence, .power = question.power};
   const bool recordings = is_recording(question.first);
   if (recordings != is_recording(question.second)) {
     throw UsageError("{} is a {} and {} a {}; give two of a kind", question.first,
@@ -398,23 +379,16 @@ LogComparison compare_logs(const ComparisonQuestion& question) {
   comparison.second = second;
   const bool same_text = recordings && first.parts == second.parts && first.text == second.text;
   comparison.paired = question.paired || same_text;
-  if (comparison.paired && (first.parts != second.parts || first.parts == 0)) {
+  if (comparison.paired && (first.parts != second.parts || std::isinf(first.parts))) {
     throw UsageError("--paired: {} has {}, and {} has {}; requests of both must stand in the same order",
                      question.first, first.units, question.second, second.units);
   }
-  const std::size_t parts = first.parts == 0    ? second.parts
-                            : second.parts == 0 ? first.parts
-                                                : std::min(first.parts, second.parts);
-  for (const SampleRatio& one : first.numbers) {
-    const auto other = std::find_if(second.numbers.begin(), second.numbers.end(),
+  for (const SampleRatio& one : first.ratios) {
+    const auto other = std::find_if(second.ratios.begin(), second.ratios.end(),
                                     [&](const SampleRatio& two) { return two.name == one.name; });
-    if (other == second.numbers.end()) continue;
-    if (auto number = compared(one, *other, parts, comparison))
-      comparison.numbers.push_back(std::move(*number));
-  }
-  for (std::size_t i = 0; i < std::min(first.positions.size(), second.positions.size()); ++i) {
-    if (auto number = compared(first.positions[i], second.positions[i], parts, comparison))
-      comparison.positions.push_back(std::move(*number));
+    if (other == second.ratios.end()) continue;
+    auto number = compared(one, *other, std::min(first.parts, second.parts), comparison);
+    if (number) (one.of_position ? comparison.positions : comparison.numbers).push_back(std::move(*number));
   }
   adjust(comparison.positions);
   warn(first, second, comparison);

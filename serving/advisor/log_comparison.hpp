@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics/differences.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "experiments/base/format/fields.hpp"
 #include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
@@ -38,20 +38,20 @@ struct ComparedNumber {
 struct ComparedFile {
   std::string file;
   std::string format;
-  std::string units;   ///< the parts that are taken as independent, in words
-  double drafted = 0;  ///< tokens a round, on average
+  std::string units = {};  ///< the parts that are taken as independent, in words
+  double drafted = 0;      ///< tokens a round, on average
 };
 
 struct LogComparison {
-  ComparedFile first;
-  ComparedFile second;
+  ComparedFile first = {};
+  ComparedFile second = {};
   bool paired = false;
   double confidence = 0.95;
   double power = 0.8;
-  std::vector<ComparedNumber> numbers;    ///< alpha, unless only means are known, and tokens per target step
-  std::vector<ComparedNumber> positions;  ///< accepted given those before; p after Holm's adjustment
+  std::vector<ComparedNumber> numbers = {};    ///< alpha, if it is known, and tokens per target step
+  std::vector<ComparedNumber> positions = {};  ///< accepted given those before; p after Holm's adjustment
   std::string adjusted = "The p-values of positions are Holm-adjusted; their intervals are not";
-  std::vector<std::string> warnings;  ///< sentences
+  std::vector<std::string> warnings = {};  ///< sentences
 };
 SPECLAB_IS_DESCRIBED(LogComparison);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/statistics/acceptance_log.hpp"
+#include "analysis/statistics/differences.hpp"
 #include "core/random/philox.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "serving/server/acceptance_law.hpp"
