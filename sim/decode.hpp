@@ -33,8 +33,7 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
     RoundScratch<double> scratch;
     std::uint32_t told = 0;
     for (std::uint32_t round = 0; round < simulation.length; ++round) {
-      if (stopped || control.stop()) {
-        stopped = true;
+      if (control.ends(stopped)) {
         control.progress(round - told);
         return false;
       }

@@ -20,10 +20,7 @@ Outcome run_sequences(const SequenceSet& simulation, const Control& control, con
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   for_each_index(simulation.sequences.size(), [&](std::size_t index) {
-    if (stopped || control.stop()) {
-      stopped = true;
-      return false;
-    }
+    if (control.ends(stopped)) return false;
     Tally tally;
     decode(index, simulation.sequences[index], tally);
     control.progress(simulation.sequences[index].tokens);

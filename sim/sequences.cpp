@@ -19,10 +19,7 @@ std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, cons
   for_each_piece(trials, steps_between_reports, [&](std::size_t first, std::size_t last) {
     RoundScratch<double> scratch;
     for (auto trial = static_cast<std::uint32_t>(first); trial < last; ++trial) {
-      if (stopped || control.stop()) {
-        stopped = true;
-        return false;
-      }
+      if (control.ends(stopped)) return false;
       try {
         fill(trial, scratch, std::span<Token>(all).subspan(trial * length, length));
       } catch (const Stopped&) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -57,8 +56,7 @@ template <class Steps>
 class InterleavedStreams {
  public:
   InterleavedStreams(const Steps& steps, const RoundStates& rounds, const SimulationSize& simulation,
-                     const Control& control, std::size_t streams, std::atomic<bool>& stopped,
-                     Outcome& outcome, std::mutex& mutex)
+                     const Control& control, std::size_t streams, const GroupRun& group)
       : steps_(steps),
         states_(rounds.states.data()),
         start_(rounds.start),
@@ -67,27 +65,25 @@ class InterleavedStreams {
         control_(control),
         streams_(streams),
         width_((streams + philox_batch - 1) / philox_batch * philox_batch),
-        stopped_(stopped),
-        outcome_(outcome),
-        mutex_(mutex),
+        group_(group),
         cursors_(streams),
         lengths_(streams * (gamma_ + 1)) {
     assert(1 <= streams && streams <= max_streams);
   }
 
-  void run(std::uint32_t first, std::uint32_t last) {
-    std::uint32_t waiting = first;
-    while (active_ < streams_ && waiting < last) admit(waiting++);
+  void run() {
+    std::uint32_t waiting = group_.first;
+    while (active_ < streams_ && waiting < group_.last) admit(waiting++);
     while (active_ > 0) {
       take_turns();
       for (; leaving_ > 0; --leaving_) {
         const std::size_t stream = leavers_[leaving_ - 1];
         if (!more(stream)) retire(stream);
       }
-      while (active_ < streams_ && waiting < last && !stopped_) admit(waiting++);
+      while (active_ < streams_ && waiting < group_.last && !group_.stopped) admit(waiting++);
     }
-    const std::scoped_lock lock(mutex_);
-    outcome_.work += work_;
+    const std::scoped_lock lock(group_.mutex);
+    group_.outcome.work += work_;
   }
 
  private:
@@ -179,12 +175,11 @@ class InterleavedStreams {
     const Tally tally = length_tally({lengths, gamma_ + 1}, std::exchange(cursors_[stream].overlap, 0));
     std::fill_n(lengths, gamma_ + 1, 0);
     {
-      const std::scoped_lock lock(mutex_);
-      outcome_.batches[batches_[stream]] += tally;
+      const std::scoped_lock lock(group_.mutex);
+      group_.outcome.batches[batches_[stream]] += tally;
     }
     // The control is also asked at the end of each trial, because trials can be many and short.
-    if (!stopped_ && control_.stop()) stopped_ = true;
-    if (stopped_ || round(stream) == simulation_.length) return false;
+    if (control_.ends(group_.stopped) || round(stream) == simulation_.length) return false;
     set_goal(stream);
     return true;
   }
@@ -212,9 +207,7 @@ class InterleavedStreams {
   const Control& control_;
   std::size_t streams_;
   std::size_t width_;
-  std::atomic<bool>& stopped_;
-  Outcome& outcome_;
-  std::mutex& mutex_;
+  const GroupRun& group_;
 
   std::size_t active_ = 0;
   std::size_t leaving_ = 0;
@@ -235,9 +228,7 @@ Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const Simulation
                         const Control& control, std::size_t streams) {
   const RoundStates rounds = round_states(gamma, Steps::probes);
   return run_in_groups(simulation, streams, [&](const GroupRun& group) {
-    InterleavedStreams<Steps> sequences(steps, rounds, simulation, control, streams, group.stopped,
-                                        group.outcome, group.mutex);
-    sequences.run(group.first, group.last);
+    InterleavedStreams<Steps>(steps, rounds, simulation, control, streams, group).run();
   });
 }
 

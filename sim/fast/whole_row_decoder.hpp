@@ -274,8 +274,7 @@ class WholeRowStreams {
       group_.outcome.batches[here.batch] += here.tally;
     }
     here.tally = {};
-    if (!group_.stopped && control_.stop()) group_.stopped = true;
-    if (group_.stopped || round == simulation_.length) return false;
+    if (control_.ends(group_.stopped) || round == simulation_.length) return false;
     set_goal(lane);
     return true;
   }

@@ -26,10 +26,7 @@ ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const Simu
     const std::size_t first = index * runs.block_;
     const std::size_t last = std::min(first + runs.block_, runs.trials_);
     for (std::size_t trial = first; trial < last; ++trial) {
-      if (stopped || control.stop()) {
-        stopped = true;
-        return false;
-      }
+      if (control.ends(stopped)) return false;
       const auto number = static_cast<std::uint32_t>(trial);
       const AcceptanceBits positions = bits(number);
       const Acceptances text{positions, simulation.length, simulation.seed, number};
