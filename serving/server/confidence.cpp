@@ -98,13 +98,8 @@ ConfidenceLaw::ConfidenceLaw(double correlation, const std::vector<double>& rate
       position.confidence = {rate};
       continue;
     }
-    if (correlation == 1) {
-      position.confidence = {0, 1};
-      position.if_accepted = classes_of({0, 1});
-      position.if_rejected = classes_of({1, 0});
-      continue;
-    }
-    position.confidence = confidence_classes(correlation, rate);
+    position.confidence =
+        correlation == 1 ? std::vector<double>{0, 1} : confidence_classes(correlation, rate);
     position.if_accepted = classes_of(position.confidence);
     std::vector<double> rejected = position.confidence;
     for (double& one : rejected) one = 1 - one;

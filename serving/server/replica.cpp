@@ -171,10 +171,6 @@ void Replica::verify_by_confidence(const AdaptiveVerification& policy, const Ste
   }
 }
 
-double Replica::draft_context(std::uint32_t tokens) const {
-  return options_.draft_budget == 0 ? tokens : std::min(tokens, options_.draft_budget);
-}
-
 void Replica::admit() {
   // The cache must hold the tokens that a decoding request may accept. This step's gamma is chosen only once
   // the batch is known, so the previous step's counts (vLLM's lookahead slots).
@@ -205,12 +201,13 @@ void Replica::admit() {
 }
 
 StepWork Replica::plain_work() const {
+  const std::uint32_t draft_budget = options_.draft_budget == 0 ? ~0U : options_.draft_budget;
   StepWork work;
   for (const Running& one : running_) {
     if (one.decodes()) {
       work.decoding += 1;
       work.decoding_context += one.context;
-      work.draft_context += draft_context(one.context);
+      work.draft_context += std::min(one.context, draft_budget);
     } else if (one.reads > 0) {
       work.prefilling += 1;
       work.prefilled += one.reads;
@@ -223,13 +220,11 @@ StepWork Replica::plain_work() const {
 }
 
 double Replica::begin_step(double now) {
-  DecodingBatch batch;
   admit();
   if (running_.empty()) return std::numeric_limits<double>::infinity();
 
   StepWork work = plain_work();
-  batch.sequences = static_cast<std::uint32_t>(work.decoding);
-  batch.plain = work;
+  const DecodingBatch batch{static_cast<std::uint32_t>(work.decoding), work};
   gamma_ = batch.sequences == 0 ? 0 : std::min(choose_gamma(batch), longest_draft);
 
   DecodedStep outcome{gamma_, batch.sequences};

@@ -126,7 +126,6 @@ class Replica {
   void emit(Running& one, std::uint32_t tokens, double now);
   std::uint32_t choose_gamma(const DecodingBatch& batch);
   void verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain);
-  double draft_context(std::uint32_t tokens) const;
 
   const EngineOptions& options_;
   StepPolicy policy_;

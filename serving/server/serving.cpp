@@ -40,11 +40,7 @@ class Server {
     while (measured_whole_ < size_.measured) {
       constexpr std::uint64_t stride = 1024;
       if (++steps % stride == 0) {
-        if (control.stop()) {
-          ServingRun nothing;
-          nothing.stopped = true;
-          return nothing;
-        }
+        if (control.stop()) return {.stopped = true};
         control.progress(whole_count_ - told);
         told = whole_count_;
       }

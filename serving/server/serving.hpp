@@ -28,14 +28,14 @@ struct LoadSize {
 };
 
 struct ServingRun {
-  std::vector<Request> requests;  ///< measured requests, with their arrivals
-  std::vector<Served> served;     ///< times of `requests`
+  std::vector<Request> requests = {};  ///< measured requests, with their arrivals
+  std::vector<Served> served = {};     ///< times of `requests`
   /// From the arrival of the first measured request to that of the first after the measured ones, or to the
   /// end.
   double window_ms = 0;
   double in_system_ms = 0;  ///< integral over the window of requests in queues and engines
-  StepTotals totals;        ///< over steps that began in the window
-  GapHistogram gaps;
+  StepTotals totals = {};   ///< over steps that began in the window
+  GapHistogram gaps = {};
   bool stopped = false;  ///< `control` ended the run; nothing else is set
 };
 
