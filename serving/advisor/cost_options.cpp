@@ -40,9 +40,8 @@ const char* value_word(const Type& type, const std::string& words) {
 
 /// Descriptions of options begin with a small letter, unless with a name, and end without a full stop.
 std::string words_of(std::string sentence) {
-  const auto letter = [](char c, auto is) { return is(static_cast<unsigned char>(c)) != 0; };
-  if (sentence.size() > 1 && letter(sentence[0], [](int c) { return std::isupper(c); }) &&
-      !letter(sentence[1], [](int c) { return std::isupper(c); }))
+  const auto is_capital = [&](std::size_t i) { return sentence[i] >= 'A' && sentence[i] <= 'Z'; };
+  if (sentence.size() > 1 && is_capital(0) && !is_capital(1))
     sentence[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence[0])));
   if (sentence.ends_with('.')) sentence.pop_back();
   return sentence;
@@ -54,7 +53,7 @@ std::string option_of_key(std::string key) {
   return key;
 }
 
-/// Declares the option of a key, a number or a text, with its description and default `usual`; null: none.
+/// Declares the option of a key, whose value is a number or a text. `usual` is its default, or null.
 void add_key_option(po::options_description& options, const Field& field, const Json& usual) {
   const std::string words = words_of(field.sentence);
   auto* const value = po::value<std::string>();
@@ -79,8 +78,8 @@ auto by_option(const Work& work) {
   }
 }
 
-/// Limits the pair to the drafts at which its times were measured, and says at which batches. Throws
-/// UsageError if a question is about others.
+/// Limits the pair to drafts of the measured lengths, and adds the measured batches to `cost_from`. Throws
+/// UsageError if the question is about other batches.
 void limit_to_measured(const po::variables_map& values, const Operation& at, PlannedPair& pair) {
   const KnownCosts known = known_costs(pair.costs);
   if (!known.measured()) return;

@@ -64,8 +64,9 @@ std::string log_words(const AcceptanceFile& log, const std::string& file) {
                      fmt::join(rates_by_position(log.counts), ", "), log.counts.rounds, file, log.format);
 }
 
-/// Throws ConfigError for a --set that plan load does not read, or that contradicts ALPHA or an option.
-void refuse_twice(const Values& values, const Json& known, const Json& changed) {
+/// Throws ConfigError for a key of --set that plan load does not read, and for one that ALPHA or --rate
+/// gives.
+void check_changes(const Values& values, const Json& known, const Json& changed) {
   const Type* const section = std::ranges::find(section_kinds(), "serving", &SectionKind::key)->type.get();
   for (const auto& [key, value] : changed.items()) {
     if (!known.contains(key) && key != "alpha")
@@ -86,8 +87,8 @@ void refuse_twice(const Values& values, const Json& known, const Json& changed) 
     throw ConfigError("/serving/requests_per_second", "--rate gives it, too; leave one of them out");
 }
 
-/// Whether --set gives costs: serving.cost.c=1, /serving/cost/c=1, or serving={"cost": ...}.
-bool of_costs(std::string set) {
+/// Returns whether a --set gives costs: serving.cost.c=1, /serving/cost/c=1, or serving={"cost": ...}.
+bool sets_costs(std::string set) {
   std::replace(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(std::min(set.find('='), set.size())),
                '/', '.');
   if (set.starts_with('.')) set.erase(0, 1);
@@ -101,7 +102,7 @@ Config config_of(const Values& values, const std::optional<AcceptanceFile>& log,
   Json document{{"title", "a server under load"}, {"experiment", "serving"}, {"serving", Json::object()}};
   Json costs = given_costs(values);
   if (!costs.contains("target_times") && !costs.contains("draft_times") &&
-      std::ranges::none_of(values.texts("set"), of_costs))
+      std::ranges::none_of(values.texts("set"), sets_costs))
     require_models(costs);
   if (!costs.empty()) document["serving"]["cost"] = std::move(costs);
   if (log && log->means) {
@@ -117,7 +118,7 @@ Config config_of(const Values& values, const std::optional<AcceptanceFile>& log,
   document["confidence"] = confidence_option(values);
   const Json known = document;
   for (const std::string& assignment : values.texts("set")) apply_assignment(document, assignment);
-  refuse_twice(values, known, document);
+  check_changes(values, known, document);
   section = document["serving"];
   if (!section.is_object()) return read_config(document);  // throws the error
   const bool trace = section.contains("trace");
@@ -127,10 +128,8 @@ Config config_of(const Values& values, const std::optional<AcceptanceFile>& log,
   }
   Json& whole = document["serving"];
   // Defaults of plan load replace those of the section.
-  const Json base{{"length_variation", 1}, {"requests", 1000}};
-  for (const auto& [key, value] : base.items()) {
-    if (!whole.contains(key) && !(trace && key == "length_variation")) whole[key] = value;
-  }
+  if (!whole.contains("length_variation") && !trace) whole["length_variation"] = 1;
+  if (!whole.contains("requests")) whole["requests"] = 1000;
   Json& cost = whole["cost"];
   if (cost.is_null() || (cost.is_object() && !cost.contains("kind")))
     cost["kind"] = cost.contains("target_times") ? "times" : "models";
@@ -190,7 +189,7 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
   } catch (const ConfigError& error) {
     // Costs that come from options are named by them.
     constexpr std::string_view costs = "/serving/cost/";
-    if (!error.path.starts_with(costs) || std::ranges::any_of(values.texts("set"), of_costs)) throw;
+    if (!error.path.starts_with(costs) || std::ranges::any_of(values.texts("set"), sets_costs)) throw;
     std::string option = error.path.substr(costs.size());
     std::replace(option.begin(), option.end(), '_', '-');
     throw UsageError("--{}: {}", option, error.what());

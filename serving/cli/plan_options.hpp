@@ -12,9 +12,7 @@
 
 namespace speclab {
 
-/// Adds --batch.
 void add_batch_option(Verb& verb);
-/// Adds --max-gamma.
 void add_max_gamma_option(Verb& verb, int otherwise);
 /// Adds options for the gammas and batches to try: --max-gamma, --max-batch.
 void add_choice_options(Verb& verb);
@@ -37,15 +35,16 @@ double confidence_option(const Values& values);
 
 /// Adds --of-drafted, which declares given rates to be accepted / drafted.
 void add_rate_option(Verb& verb);
-/// Converts a given rate to alpha, depending on --of-drafted. Throws UsageError outside 0 to 1.
+/// Returns alpha for a given rate, which is alpha itself without --of-drafted. Throws UsageError outside 0
+/// to 1.
 double alpha_of_rate(const Values& values, double rate, const std::string& where);
 /// Returns a sentence that says how alpha follows from the rate, or asks whether the rate is alpha.
 std::string rate_note(const Values& values, double rate);
 /// Returns the positional option "alpha", from 0 to 1, as given.
 double rate_option(const Values& values);
 
-/// Returns the numbers of a list such as "1,2,4". Throws UsageError, beginning with `where`, above `most`
-/// numbers, and for a number for which `holds` is false.
+/// Returns the numbers of a list such as "1,2,4". Throws UsageError, beginning with `where`, for more than
+/// `most` numbers, and for one for which `holds` is false.
 std::vector<double> number_list(const std::string& where, const std::string& text,
                                 const std::string& expected, std::size_t most,
                                 const std::function<bool(double)>& holds);

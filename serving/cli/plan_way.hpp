@@ -23,8 +23,8 @@ void check_server(const Values& values);
 /// Leaves out what the options of add_setting_options do not ask for. Throws UsageError for other servers.
 void choose_settings(const Values& values, std::vector<ServerSetting>& settings);
 
-/// Returns the answer, with the plan's settings of servers as asked for, and its warnings, with which the
-/// text begins, and memory problem, if it has these members.
+/// Returns the answer. If the plan has these members, the answer has the settings of servers that the options
+/// ask for, the warnings, with which its text begins, and the reason why memory is too small.
 template <class T>
 PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&),
                      std::string (*headline_of)(const T&), std::vector<Figure> (*figures_of)(const T&)) {
