@@ -20,23 +20,25 @@ namespace speclab {
 
 namespace {
 
-/// Largest mean of a round's drafted tokens that a file of no server may state without --drafted.
+/// Rounds of a file that no server wrote may draft more tokens on average only if --drafted says so.
 constexpr double usual_draft = 32;
-/// Largest range of alpha, from rounded rates, that is left unsaid.
+/// A range of alpha that follows from rounded rates is mentioned if it is wider than this.
 constexpr double noted_rounding = 1e-4;
-/// Largest shares of positions, undrafted because rounds differ in length, that are left unsaid, and from
-/// which α still follows: the last rounds of texts are cut.
+/// Rounds differ in length at least because the last round of a text is cut. A share of undrafted positions
+/// above `short_share` is mentioned; above `cut_share` no α follows.
 constexpr double short_share = 0.01;
 constexpr double cut_share = 0.1;
 
-/// Returns a sentence, or nothing, about records without the length of each round, and whether no α follows.
+/// Returns a sentence about records that do not state the length of each round (empty if there is nothing to
+/// say), and whether no α follows from them.
 std::pair<std::string, bool> judge_lengths(const ModelLog& log) {
   const std::uint64_t rounds = log.summed_rounds + log.counts.rounds;
   const std::uint64_t drafted = log.summed_drafted + log.counted;
   const std::uint64_t accepted = log.summed_accepted + log.counts.total_accepted();
   const double share = static_cast<double>(log.short_by) / static_cast<double>(drafted + log.short_by);
   if (accepted == 0 || share <= short_share) return {};
-  // By positions, undrafted ones may count as rejected. By means, one round to all rounds had a rejection.
+  // In counts by position, undrafted positions may count as rejected. Means leave open whether one round or
+  // all rounds had a rejection.
   const bool means = log.summed_rounds > 0;
   const std::uint64_t most =
       means ? std::min(drafted - accepted, rounds) : log.counts.total_examined() - accepted;
@@ -54,7 +56,7 @@ std::pair<std::string, bool> judge_lengths(const ModelLog& log) {
       refused};
 }
 
-/// Returns a warning if rounds differ in length by more than the last ones of texts; empty if they do not.
+/// Returns a warning if more rounds are short than the last ones of texts; empty if they are not.
 std::string different_lengths(const ModelLog& log) {
   if (log.lengths.empty()) return "";
   const std::uint64_t longest = log.lengths.rbegin()->first;
@@ -66,7 +68,7 @@ std::string different_lengths(const ModelLog& log) {
   }
   if (undrafted <= short_share * all) return "";
   return fmt::format(
-      "Rounds drafted {} to {} tokens. If a draft stops because it doubts a token (llama.cpp's --spec-draft-p-min), the rates hold only for tokens that it dared to draft, and a fixed γ has less; servers with different settings need a plan each",
+      "Rounds drafted {} to {} tokens. If a draft stops because it doubts a token (llama.cpp's --spec-draft-p-min), the rates hold only for the tokens that it drafted, and rounds of a fixed γ have lower rates; if the log is of servers with different settings, plan for each of them",
       log.lengths.begin()->first, longest);
 }
 
@@ -183,7 +185,7 @@ bool is_numbers(const TextLine& line) {
          line.text.find(',') < line.text.size() - 1;
 }
 
-/// Adds formats that fit those lines alone which are of this kind.
+/// Adds the formats that fit the lines of one kind, when these are read without the others.
 void add_formats_of(const LogSource& source, bool (*is_kind)(const TextLine&),
                     std::vector<const LogFormat*>& fitting) {
   std::string text;
@@ -206,7 +208,8 @@ void add_keys(const Json& value, const std::string& path, std::vector<std::strin
     add_keys(inner, path.empty() ? key : path + "." + key, names);
 }
 
-/// Returns how --fields may name these columns or keys: those of counts, by their names, else placeholders.
+/// Returns an example of --fields with those of these columns or keys whose names are those of counts, and
+/// with the word COLUMN for others.
 std::string fields_for(const std::vector<std::string>& names) {
   using boost::algorithm::icontains;
   std::string drafted = "COLUMN";
@@ -252,7 +255,7 @@ std::string fields_for(const std::vector<std::string>& names) {
       where, printable(nearest, 300), fields_for(names));
 }
 
-/// Throws UsageError if a file of no server states rounds that may be totals of requests.
+/// Throws UsageError if the rounds of a file that no server wrote may be totals of requests.
 void refuse_totals(const AcceptanceFile& found, const LogSource& source, const std::string& file) {
   const auto mean = static_cast<double>(found.drafted) / static_cast<double>(found.rounds.size());
   if (mean <= usual_draft) return;

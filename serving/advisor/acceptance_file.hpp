@@ -46,7 +46,7 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file,
 /// Returns the models among which the user must choose; empty for one model. Throws as `acceptance_in`.
 std::vector<std::string> models_in(const std::string& text, const std::string& file);
 
-/// Does as `acceptance_in` for a file, also gzipped, or standard input ("-"). Throws ConfigError.
+/// Reads a file, which may be gzipped, or standard input ("-"), as `acceptance_in` does. Throws ConfigError.
 AcceptanceFile read_acceptance(const std::string& file, const LogOptions& options = {});
 
 /// Returns a log's text, decompressed if it is gzipped; "-" is standard input.

@@ -30,7 +30,7 @@ PlannedPair costs_of(const boost::program_options::variables_map& values, const 
 /// Sets the target's name for servers, if --model-name gives it.
 void name_target(const boost::program_options::variables_map& values, PlannedPair& pair);
 
-/// Throws UsageError, which says why, for the first of these options that is given, not by default.
+/// Throws UsageError, which says why, for the first of these options that the user gave.
 void refuse_given(const boost::program_options::variables_map& values,
                   std::initializer_list<const char*> options, const std::string& why);
 /// Throws UsageError for a given batch, context or share of memory that these costs do not depend on.

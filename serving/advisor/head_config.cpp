@@ -22,7 +22,8 @@ bool parallel_eagle(const ModelKeys& keys) {
          keys.flag("parallel_drafting", false);
 }
 
-/// `keys` is the file, `layer` the object with the layer's sizes, which speculators nests.
+/// `keys` is the file; `layer` is the object with the layer's sizes, which the speculators library nests in
+/// it.
 void add_eagle3(Transformer& model, const ModelKeys& keys, const ModelKeys& layer) {
   model.parallel = parallel_eagle(keys);
   if (model.layers != 1 && !model.parallel)
@@ -74,7 +75,7 @@ void add_corrections(Transformer& model, const ModelKeys& keys, const ModelKeys&
     model.correction = 3 * gru * (model.hidden + gru) + rank * (model.hidden + gru + vocab);
     model.stored_correction = model.correction;
   } else if (kind == "dspark" || inner.has("markov_rank") || keys.has("markov_rank")) {
-    // Speculators' own default (DSparkSpeculatorConfig).
+    // Speculators has a default (DSparkSpeculatorConfig).
     const bool usual =
         keys.has("speculators_model_type") && !inner.has("markov_rank") && !keys.has("markov_rank");
     const double rank = usual ? 256 : number("markov_rank");

@@ -16,8 +16,9 @@ namespace speclab {
 /// An object in a document.
 struct JsonRecord {
   JsonPlace place;
-  std::string model;                                    ///< its model's name, if given
-  std::optional<std::uint64_t> completion_tokens = {};  ///< the document's usage, if it has no other record
+  std::string model;  ///< its model's name, if given
+  /// Those that the document's usage counts; empty if the document has several records.
+  std::optional<std::uint64_t> completion_tokens = {};
 };
 
 /// Keys by which the objects of a format are recognised: each has one or more of them.
@@ -41,7 +42,7 @@ void check_stated(const JsonPlace& record, const std::vector<std::pair<const cha
 /// Returns an integer of 0 or more. Throws UsageError otherwise.
 std::uint64_t count_in(const JsonPlace& place);
 
-/// Returns a list of such integers.
+/// Returns a list of integers of 0 or more. Throws UsageError otherwise.
 std::vector<std::uint64_t> counts_in(const JsonPlace& place);
 
 }  // namespace speclab

@@ -20,7 +20,7 @@ int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
                        : keys.dimension({"moe_layer_end_index"}).value_or(model.layers - 1);
   if (first > model.layers)
     keys.refuse("first_k_dense_replace", fmt::format("{} of {} layers", first, model.layers));
-  // A number, or 0 or 1 for each layer.
+  // The key has a number, or a list with 0 or 1 for each layer.
   const bool listed = keys.has("moe_layer_freq") && keys.object["moe_layer_freq"].is_array();
   const int frequency = listed ? 1 : keys.dimension({"moe_layer_freq"}).value_or(1);
   const auto ones = listed ? keys.numbers("moe_layer_freq", model.layers) : std::vector<int>{};
@@ -56,9 +56,9 @@ int layers_without_experts(const Transformer& model, const ModelKeys& keys) {
   return without;
 }
 
-/// Returns the width of the block that every token uses: some configs state it, others the number of shared
-/// experts, which have the width of the others. Llama 4 has one, and no key says so; Gemma 4 has a dense
-/// block beside.
+/// Returns the width of the block that every token uses. Some configs state it; others state the number of
+/// shared experts, which are as wide as the other experts. Llama 4 has one shared expert, although no key
+/// says so; Gemma 4 has a dense block beside its experts.
 int shared_width(const Transformer& model, const ModelKeys& keys, int own) {
   constexpr int max_width = 100'000'000;
   const std::string type = keys.text("model_type");
@@ -95,7 +95,7 @@ void add_experts(Transformer& model, const ModelKeys& keys, const ModelFamily& f
   const int own = model.feed_forward;
   const auto experts =
       keys.dimension({"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"});
-  // Configs of dense models keep these keys from the class that reads both.
+  // Configs of dense models have these keys, too, if one class reads both kinds of model.
   const auto width = keys.dimension({"moe_intermediate_size"});
   const auto active = keys.dimension({"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
                                       "moe_topk", "top_k_experts", "moe_k"});

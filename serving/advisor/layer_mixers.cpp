@@ -188,7 +188,7 @@ void add_other_heads(LayerMixers& mixers, const Transformer& model, const ModelK
   if (family.form == LayerForm::two_sizes) {
     keys.has("vocab_size_per_layer_input");  // of use only with hidden_size_per_layer_input
     const int size = keys.dimension({"global_head_dim"}).value_or(model.head_size);
-    // Keys are also the values of these layers; caches store both.
+    // In these layers the keys are also the values; caches store both.
     const bool one = keys.flag("attention_k_eq_v", false);
     const int kv_heads =
         one ? keys.dimension({"num_global_key_value_heads"}).value_or(model.kv_heads) : model.kv_heads;

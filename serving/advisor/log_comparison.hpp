@@ -25,7 +25,7 @@ struct ComparisonQuestion {
   double power = 0.8;
 };
 
-/// A number of both files. Ratios of sums: a request counts by its tokens.
+/// A number of both files. It is a ratio of sums, so that a request of more tokens counts more.
 struct ComparedNumber {
   std::string name;
   double first = 0;
@@ -55,10 +55,10 @@ struct LogComparison {
 };
 SPECLAB_IS_DESCRIBED(LogComparison);
 
-/// Reads both files as `plan log` or `plan recording` do. Independent parts are, as the files allow: requests
-/// (JSON objects, or rounds with the name of a request), sequences of a recording, log lines, 50 pieces of
-/// consecutive rounds, or the rounds of totals. Intervals are bounded_ratio_interval of each file, joined by
-/// independent_difference, or paired_difference. Throws UsageError for others.
+/// Reads both files as `plan log` or `plan recording` do, and divides each into parts that are taken as
+/// independent: sequences of a recording; requests, if the log names them; or else JSON objects, lines, 50
+/// pieces of consecutive rounds, or the rounds of totals. Intervals are those of independent_difference or
+/// paired_difference. Throws UsageError for files that cannot be read or compared.
 LogComparison compare_logs(const ComparisonQuestion& question);
 
 Listing comparison_text(const LogComparison& comparison);

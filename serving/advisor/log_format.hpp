@@ -21,8 +21,9 @@ struct ModelLog {
   std::uint64_t counted = 0;  ///< drafted tokens of the rounds in `counts`
   /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
-  DraftLengths lengths = {};  ///< of all rounds; a record's have its mean length, rounded down or up
-  /// The number of rounds that accepted all drafted tokens may be off by this, because rates are rounded.
+  /// Of all rounds. Those of a record without lengths have its mean length, rounded down or up.
+  DraftLengths lengths = {};
+  /// Because rates are rounded, so many fewer or more rounds may have accepted all drafted tokens.
   std::uint64_t full_fewer = 0;
   std::uint64_t full_more = 0;
 
@@ -45,9 +46,10 @@ struct ModelLog {
   /// Adds a round. Throws UsageError if it accepted more than it drafted, or drafted more than max_round.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// Adds `rounds` rounds of accepted.size() drafted tokens; accepted[i] of them accepted position i + 1.
-  /// `drafted` is the total. If it is just enough for all positions that were ever accepted, no round drafted
-  /// the others, which servers fill with zeros; else, if it is below rounds * accepted.size(), some rounds
-  /// were shorter. Throws UsageError if it is above, or if acceptances rise with the position.
+  /// `drafted` counts the drafted tokens of all rounds. If it is `rounds` times the number of positions that
+  /// were ever accepted, no round drafted the later positions, for which servers print zeros. If it is
+  /// another number below rounds * accepted.size(), some rounds were shorter. Throws UsageError if it is
+  /// above that number, or if acceptances rise with the position.
   void add_totals(const std::string& where, std::uint64_t rounds, std::vector<std::uint64_t> accepted,
                   std::uint64_t drafted);
   /// Adds rounds by their accepted tokens: by_accepted[k] of them accepted k tokens. All rounds have one
@@ -86,8 +88,8 @@ struct RoundedTotals {
   std::uint64_t drafted = 0;
   std::vector<double> rates = {};            ///< rates[i] is the share of rounds that accepted position i + 1
   double rate_rounding = 0.0005;             ///< half of the last digit of a rate
-  std::optional<std::uint64_t> rounds = {};  ///< if printed; else the mean of emitted tokens per round
-  double mean_emitted = 1;                   ///< (accepted plus one)
+  std::optional<std::uint64_t> rounds = {};  ///< empty if the record prints a mean instead
+  double mean_emitted = 1;                   ///< mean of emitted tokens (accepted and one more) per round
   double mean_rounding = 0;                  ///< half of the last digit of the mean
 };
 
@@ -99,23 +101,25 @@ void add_rounded(ModelLog& log, const std::string& where, const RoundedTotals& t
 /// for fewer emitted tokens than rounds.
 std::uint64_t accepted_of(const std::string& where, std::uint64_t emitted, std::uint64_t rounds);
 
-/// Returns the runs of the target that emitted tokens after those of the prompts, which emit a token each.
+/// Returns the number of the target's runs that emitted these tokens, without the run over each prompt. A run
+/// emits the tokens that it accepted and one more.
 std::uint64_t runs_of(std::uint64_t emitted, std::uint64_t accepted, std::uint64_t requests);
 
 /// Throws UsageError for a line with a number of rounds, which is no single round.
 [[noreturn]] void refuse_totals(const TextLine& line);
 
-/// Share of the target's runs that draft, if each does that can: the run for a text's last token cannot.
+/// If at least this share of the target's runs draft, then every run drafts that can. The run for the last
+/// token of a text cannot.
 inline constexpr double drafting_share = 0.98;
-/// The same if the runs include the prompts', whose number is not known.
+/// The same share if the runs include those over prompts, whose number is not known.
 inline constexpr double drafting_share_with_prompts = 0.8;
 
-/// Returns the reason if only `rounds` of `runs` runs of the target drafted: tokens per run are then fewer
-/// than those of a round, and a plan from rounds would promise too much. Empty if they drafted in most.
+/// Returns a sentence if the share of the target's runs that drafted, rounds / runs, is below `share`, and
+/// else "". The other runs emit one token each, so that a plan from the rounds alone would promise too much.
 std::string not_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
                          std::uint64_t accepted, double share = drafting_share);
 
-/// Throws that reason as a UsageError.
+/// Throws UsageError with this sentence.
 void check_drafting(const std::string& where, std::uint64_t rounds, std::uint64_t runs,
                     std::uint64_t accepted, double share = drafting_share);
 
@@ -126,16 +130,16 @@ void check_emitted(const std::string& where, std::uint64_t rounds, std::uint64_t
                    std::uint64_t accepted, std::uint64_t emitted, std::uint64_t requests, double inexact = 0);
 
 /// Returns the number of rounds of a request that emitted `emitted` tokens (0: not known) and drafted `gamma`
-/// a round. Servers draft at most up to the token before the last one, so that each run of the target, except
-/// the prompt's, drafts, perhaps except the one for the last token. Throws UsageError if gamma is so large or
-/// so small that it contradicts the emitted tokens.
+/// a round. Servers do not draft the last token of a text. So each run of the target drafts, except the one
+/// over the prompt and perhaps the one for the last token. Throws UsageError if gamma is so large or so small
+/// that it contradicts the emitted tokens.
 std::uint64_t rounds_of_request(const std::string& where, std::uint64_t gamma, std::uint64_t drafted,
                                 std::uint64_t accepted, std::uint64_t emitted);
 
 /// The largest error of a number that is printed with two decimals.
 inline constexpr double two_decimals_rounding = 0.0051;
 
-/// Throws UsageError, with both numbers, if a source states another number than its other counts give.
+/// Throws UsageError, with both numbers, if a record states another number than follows from its counts.
 void check_stated(const std::string& where, std::string_view name, double stated, double counted,
                   double rounding = two_decimals_rounding);
 

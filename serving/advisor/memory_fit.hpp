@@ -25,7 +25,8 @@ struct PlannedBatches {
   bool measured = false;  ///< times are measured up to `last` and no further
 };
 /// Returns the batches up to `max_batch` or the batch `asked` about, whichever is larger, that fit into
-/// memory and at which times are known. Returns none if costs are those of any or one batch.
+/// memory and at which times are known. Returns none if costs do not depend on the batch, or are known at one
+/// batch only.
 PlannedBatches planned_batches(const MemoryFit& fit, const CostPair& costs, double asked, int max_batch);
 
 /// Adds sentences about what was assumed of the models, or left out, and about weights whose bytes by the

@@ -28,7 +28,7 @@ ModelFamily family_in(const Json& entry) {
   return family;
 }
 
-/// Returns a name as model types and architectures have it in common, such as "deepseekv4".
+/// Returns the form of a name that a model type and its architecture share, such as "deepseekv4".
 std::string bare_name(std::string name) {
   for (const char* end : {"ForCausalLM", "ForConditionalGeneration", "LMHeadModel"})
     boost::erase_last(name, end);

@@ -1,4 +1,4 @@
-// Families of architectures: the model types of each, what a config.json leaves unsaid, and presets.
+// Families of architectures: the model types of each, what a config.json does not state, and presets.
 #pragma once
 
 #include <optional>

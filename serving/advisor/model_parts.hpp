@@ -21,8 +21,8 @@ void add_experts(Transformer& model, const ModelKeys& keys, const ModelFamily& f
 /// attention reads. Throws UsageError for unknown layers, and for a window of unstated layers.
 void add_mixers(Transformer& model, const ModelKeys& keys, const ModelFamily& family, int input);
 
-/// Bytes of a number of 4 bits with its share of a block's scale: floats in blocks of 16 or 32, with 8 bits;
-/// integers in the usual blocks of 128, with 16.
+/// Bytes of a number of 4 bits with its share of its block's scale. Blocks of floats have 16 or 32 numbers
+/// and a scale of 8 bits; blocks of integers usually have 128 numbers and a scale of 16 bits.
 constexpr double nvfp4_bytes = 0.5 + 1.0 / 16;
 constexpr double mxfp4_bytes = 0.5 + 1.0 / 32;
 constexpr double int4_bytes = 0.5 + 2.0 / 128;

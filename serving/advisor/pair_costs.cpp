@@ -24,8 +24,8 @@ constexpr double micro = 1e-6;
 constexpr int max_devices = 1024;
 
 /// Returns a model with the data types that its config.json states, or else the one that `given` names
-/// (empty: bf16): as in checkpoints, embeddings and outputs then stay in 16 bits. Throws ConfigError at `key`
-/// where both are given and differ.
+/// (empty: bf16). In the second case embeddings and outputs stay in 16 bits, as in checkpoints. Throws
+/// ConfigError at `key` if both are given and differ.
 RooflineCost stored_in(std::string given, Machine machine, Transformer model, const PairCosts& costs,
                        const std::string& path, const char* key) {
   if (model.stored && !given.empty() && given != model.stored_as) {
@@ -47,8 +47,8 @@ RooflineCost stored_in(std::string given, Machine machine, Transformer model, co
   return {machine, model};
 }
 
-/// Returns the data type given for a draft: its own, or the target's unless its config.json states one.
-/// Throws ConfigError if that states 16 bits and the target's is given with fewer, since either may be meant.
+/// Returns the data type given for a draft: draft_dtype or, unless the draft's config.json states one, dtype.
+/// Throws ConfigError if that file says 16 bits and dtype has fewer, because either may be meant.
 std::string given_for_draft(const PairCosts& costs, const Transformer& draft, const std::string& path) {
   if (!costs.draft_dtype.empty()) return costs.draft_dtype;
   if (draft.stored || costs.dtype.empty()) return "";
@@ -60,7 +60,7 @@ std::string given_for_draft(const PairCosts& costs, const Transformer& draft, co
   return costs.dtype;
 }
 
-/// Names the data types of a pair, as `name_of` has them for each model, unless both are bf16.
+/// Adds the data types of a pair in words, unless both are bf16. `name_of` returns that of a model.
 void add_numbers(PlannedPair& pair, const char* what, const auto& name_of) {
   const auto* const draft = std::get_if<RooflineCost>(&pair.costs.draft);
   const std::string own = name_of(std::get<RooflineCost>(pair.costs.target).model);
@@ -81,7 +81,7 @@ double parameters_in(std::string text, const std::string& whole, const std::stri
     }
   }
   const auto number = number_in(text);
-  constexpr double fewest = 1000;  // fewer are a number whose unit was forgotten
+  constexpr double fewest = 1000;  // a smaller number lacks its unit
   if (!number || !(*number * unit >= fewest))
     throw ConfigError(
         path, "\"{}\"; expected total or total,active numbers of parameters, such as 30.5B,3.3B", whole);
@@ -98,7 +98,7 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
   if (comma != std::string::npos) model.published_active = parameters_in(text.substr(comma + 1), text, at);
   if (model.published_active > model.published)
     throw ConfigError(at, "\"{}\": the active parameters exceed the total", text);
-  // Fewer bytes than these are a number whose unit was forgotten.
+  // A number of bytes below 500 lacks its unit.
   if (const auto kept = costs.kv_bytes_per_token; !kept || (*kept > 0 && *kept < 500))
     throw ConfigError(path + "/kv_bytes_per_token",
                       "{} beside parameters; expected bytes, 500 or more, or 0: without a cache",
@@ -112,7 +112,7 @@ Transformer stated_model(const PairCosts& costs, const std::string& path) {
   model.mixers = {cache};
   model.source = "--parameters";
   model.notes.push_back(
-      "The target is known by --parameters alone: its runs have no overhead for layers and no arithmetic of attention, and each further token touches parameters as if each were used at random.");
+      "The target is known by --parameters alone: its runs have no overhead for layers and no arithmetic of attention, and each further token reads active parameters that are assumed to be chosen at random.");
   return model;
 }
 

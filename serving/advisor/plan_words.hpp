@@ -72,7 +72,8 @@ inline std::string ranged(const Interval& interval, const std::string& why) {
   return range == estimate ? estimate : fmt::format("{} ({})", estimate, range);
 }
 
-/// Returns lines with the expected speedup, its interval's meaning, and that at other costs; see `ranged`.
+/// Returns lines with the expected speedup, the meaning of its interval, and the speedup at other costs.
+/// `why` is that of `ranged`.
 std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRange>& at_other_costs,
                           const std::string& why);
 

@@ -184,8 +184,8 @@ void add_edge_warning(const Drafter& drafter, const PlanSettings& settings, cons
   plan.warnings.push_back(std::move(sentence));
 }
 
-/// Returns a sentence about the largest gain that any choice of gamma could bring; by positions, for logged
-/// drafts.
+/// Returns a sentence about the largest gain that any choice of gamma could bring. `longest` is the longest
+/// draft for which it holds; `by_positions` says that acceptance by position is known.
 std::string bound_sentence(double gain, bool by_positions, const std::optional<int>& longest) {
   const std::string bound = fmt::format(
       "a policy that drafted exactly what will be accepted{}, and paid for it, would be {:.{}f}% faster",

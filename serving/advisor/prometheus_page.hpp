@@ -20,10 +20,10 @@ struct PrometheusSample {
   std::string label(const char* key) const;
 };
 
-/// Returns the samples whose name begins with `prefix`. Drops a final "_total" from names, in which libraries
-/// differ. Subtracts the earlier page (LogOptions) from counters, which are all names but `gauges` and
-/// `setting`. Throws UsageError if the earlier page has other counters or another setting, or if a counter
-/// has fallen or was created anew: the server was started again.
+/// Returns the samples whose name begins with `prefix`. Drops a final "_total" from names, because only some
+/// libraries write it. Subtracts the earlier page (LogOptions) from counters, which are all names but
+/// `gauges` and `setting`. Throws UsageError if the earlier page has other counters or another setting, or if
+/// a counter has fallen or was created anew: the server was started again.
 std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
                                                  const std::vector<std::string>& gauges = {},
                                                  std::string_view setting = {});

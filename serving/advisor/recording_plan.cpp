@@ -208,7 +208,7 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
     const IntervalUnits units = interval_units(recording.sequences);
     if (units.stretches.size() < min_skewed_batches) {
       plan.interval_note = fmt::format(
-          "over {} {}, too few to see how skewed they are; where a tenth are of another kind, 95% intervals over 8 hold .58 of the time, over 20 .88: record {} sequences or more",
+          "over {} {}, which are too few to show how skewed they are; if a tenth of them are of another kind, 95% intervals hold in 58% of cases with 8 of them and in 88% with 20: record {} sequences or more",
           units.stretches.size(), units.whole_sequences ? "sequences" : "stretches of the text",
           min_skewed_batches);
     }

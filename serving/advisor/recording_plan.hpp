@@ -22,7 +22,7 @@ class AnyRule;
 struct RecordedGamma {
   int gamma = 0;
   Interval tokens_per_target_step{0, 0, 0};  ///< recorded tokens divided by expected target runs
-  /// The same over rounds that the end of a text does not cut short, as in endless text; empty if short.
+  /// The same over rounds that the end of a text does not cut short, as in endless text; empty without one.
   std::optional<double> tokens_per_whole_round;
   Interval speedup{0, 0, 0};
   double verify_cost = 0;
@@ -110,7 +110,7 @@ RecordingRule recording_rule(const std::string& name, bool has_rows);
 /// rate for single rows, and for one with required parameters.
 std::optional<AnyRule> rate_rule(const std::string& name);
 
-/// Makes the plan. `cut`: the target's column is after top-k, top-p or temperature 0.
+/// Makes the plan. `cut` says that top-k, top-p or temperature 0 were applied to the target's column.
 RecordingPlan plan_recording(const ReadRecording& read, const std::string& file, const RecordingRule& rule,
                              const PlannedPair& pair, const PlanSettings& settings, bool cut = false);
 

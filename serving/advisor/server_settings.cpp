@@ -1,6 +1,6 @@
 // Server commands are data: server_settings.json. `values_of` gives the values of names in angle brackets. An
-// entry holds for the methods that it lists (without a list, for all), "if" a value is not empty, or "unless"
-// it is not empty.
+// entry applies to the methods that it lists, or to all if it lists none. An entry with "if" applies only if
+// the value of that name is not empty; one with "unless", only if it is empty.
 
 #include "serving/advisor/server_settings.hpp"
 

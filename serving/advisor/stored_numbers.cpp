@@ -228,7 +228,8 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   const auto listed = how.within_object("quantized_layers");
   const bool grouped = how.has("config_groups");
   Numbers main;
-  // The lists of ModelOpt then name what its own numbers do not have.
+  // The checkpoint then has two methods: modules that ModelOpt does not list are in FP8. ModelOpt's own list
+  // of exceptions names these modules, and is not read.
   const bool rest_in_fp8 = listed && boost::to_lower_copy(how.text("quant_method")) == "fp8";
   if (rest_in_fp8) table.assign_all(1);
   if (listed) {
@@ -248,7 +249,7 @@ void add_stored(Transformer& model, const ModelKeys& keys, const char* key, cons
   }
   if (!strange.empty())
     model.notes.push_back(fmt::format(
-        "{}: {}: of {} modules with another data type, such as \"{}\", it is not known what they are: their bytes are counted as those of the rest.",
+        "{}: {}: {} modules with another data type, such as \"{}\", are not known: their bytes are counted as those of the rest.",
         how.file, how.within, strange.size(), strange.front()));
   model.stored = table.means();
   model.stored_as = main.name;

@@ -119,7 +119,7 @@ void add_others(const SweepQuestion& question, SweepPlan& plan) {
   }
 }
 
-/// Adds what the step times of a sweep cannot be, if the columns mean what they were taken for.
+/// Warns of step times that cannot be, so that a column probably means something else.
 void add_doubts(const Sweep& sweep, SweepPlan& plan) {
   const std::string of = sweep.name.empty() ? "" : sweep.name + ": ";
   constexpr double noise = 0.95;

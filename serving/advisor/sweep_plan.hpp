@@ -45,9 +45,9 @@ struct Sweep {
   std::vector<SweepPoint> points = {};
   std::optional<SweepFit> fit = {};  ///< from two values of K on
   int best_k = 0;
-  /// The smallest and the largest K whose rate is below the best by no more than two measurements differ by
-  /// chance, at the asked confidence; empty if the scatter is hardly known (fewer than four values of K from
-  /// 1 on), and if drafting does not pay.
+  /// The rates of K from low_k to high_k are below the best rate by no more than chance explains, at the
+  /// asked confidence. Empty if fewer than four values of K draft, so that the scatter is hardly known, and
+  /// if drafting does not pay.
   std::optional<int> low_k = {};
   std::optional<int> high_k = {};
 };

@@ -114,7 +114,8 @@ std::vector<LoadAdvice> recommended_policies(const LoadPlan& plan, const PolicyR
   for (const LoadPolicy& one : plan.policies) settable.push_back(one.settable);
   std::vector<LoadAdvice> advice;
   const std::size_t rates = plan.policies.front().points.size();
-  // Extends each stretch of rates while one policy is as good as the best at all of them, for the fewest.
+  // Each stretch of rates goes on while some policy is as good as the best at all of them. This gives the
+  // fewest stretches.
   std::vector<bool> open;
   std::size_t from = 0;
   const auto end_before = [&](std::size_t r) {

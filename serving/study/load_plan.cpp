@@ -137,7 +137,8 @@ struct Simulation {
   }
 };
 
-/// Returns the highest rate at which run `i` meets the SLOs, by bisection between the simulated rates; or 0.
+/// Returns the highest rate at which run `i` meets the SLOs, by bisection between the simulated rates; 0 if
+/// it meets them at none.
 double highest_rate(const Simulation& simulation, std::size_t candidate, std::size_t i,
                     std::span<const double> rates, std::span<const std::vector<RunNumbers>> runs,
                     double capacity) {

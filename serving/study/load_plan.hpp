@@ -77,8 +77,8 @@ struct LoadLimit {
   std::string policy{};
   double capacity = 0;  ///< requests per second of a full server
   double running = 0;   ///< requests that a replica of the full server runs
-  /// At its capacity: "sequences", "cache", "step tokens", or "speed" if more of these gains less than 1%;
-  /// "targets" if they are missed below it.
+  /// "targets" if the policy misses them below its capacity. Else "sequences", "cache" or "step tokens", if
+  /// more of these gains 1% or more; else "speed".
   std::string binds{};
   std::string next{};        ///< the next choice, in words; empty if the targets bind
   double next_capacity = 0;  ///< with the next choice
@@ -90,7 +90,7 @@ struct LoadLayout {
   int devices = 1;  ///< per replica, in tensor parallel
   bool chosen = false;
   std::optional<std::string> fits_reason{};  ///< why it does not fit; the rest is then empty
-  double capacity = 0;                       ///< requests per second of a full server; the best policy's
+  double capacity = 0;                       ///< the best policy's: requests per second of a full server
   int served = 0;                            ///< rates at which the recommended policy meets the targets
   std::optional<double> low_ms{};            ///< mean latency at the lowest rate
   std::optional<double> high_ms{};           ///< mean latency at the highest rate that the best layout serves
@@ -113,7 +113,7 @@ struct LoadPlan : MemoryFit {
   int runs = 0;
   std::vector<LoadPolicy> policies;
   std::vector<LoadChoice> best;  ///< one per rate
-  /// By increasing rate, as few as possible. Rates at which all policies have a state are in none.
+  /// As few as possible, by increasing rate. None of them has rates at which all policies have a state.
   std::vector<LoadAdvice> recommended;
   std::optional<LoadLimit> limit;
   std::vector<LoadLayout> layouts;      ///< empty if only one was tried

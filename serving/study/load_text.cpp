@@ -38,7 +38,7 @@ Table number_table(const LoadPlan& plan, std::string id, std::string caption,
   return {std::move(id), std::move(caption), std::move(columns)};
 }
 
-/// Explains the numbers of tables, and a state that is none.
+/// Explains the numbers of tables, and the state that stands in place of missing numbers.
 std::string number_note(const LoadPlan& plan) {
   const bool too_short = std::ranges::any_of(plan.policies, [](const LoadPolicy& policy) {
     return std::ranges::find(policy.points, too_short_state, &LoadPoint::state) != policy.points.end();
@@ -153,8 +153,8 @@ std::string limit_sentence(const LoadPlan& plan) {
                      limit.next_capacity);
 }
 
-/// Says up to which rates the SLOs are met: with the recommended policy of the highest rates, and with the
-/// policy that meets them up to the highest.
+/// Says up to which rates the SLOs are met: with the policy that is recommended at the highest rates, and
+/// with the policy that meets them at the highest rate of all.
 std::string highest_sentence(const LoadPlan& plan) {
   if (!has_targets(plan) || plan.best.size() < 2) return "";
   const LoadPolicy* best = nullptr;

@@ -35,7 +35,7 @@ Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
   return number.simulated || !own.state ? interval_cell(number.simulated) : text_cell(*own.state);
 }
 
-/// Explains the states of cells, with the labels of the cells that have them.
+/// Returns sentences that explain the states of cells and name the cells that have them.
 std::string state_note(const Result& result) {
   std::map<std::string, std::vector<std::string>> labels;
   for (const auto& [index, cell, own] : finished_cells<ServingResult>(result)) {

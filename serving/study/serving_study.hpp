@@ -71,7 +71,7 @@ struct ServingNumber {
 
 /// State: requests arrive at `overloaded_share` of the full server's capacity, or faster.
 inline constexpr const char* overloaded_state = "overloaded";
-/// State: too few requests were measured, or came before those, for any result.
+/// State: so few requests were measured, or came before the measured ones, that there is no result.
 inline constexpr const char* too_short_state = "too short";
 
 struct ServingResult {
@@ -97,8 +97,8 @@ inline constexpr const char* few_requests_words =
     "so few requests at this load that the intervals of times, and of p95 most of all, are too narrow, and the times themselves too short";
 
 /// Returns whether the measured requests are too few. They are if no time passes while they arrive. With open
-/// arrivals they are also if fewer tokens are emitted in that time than they ask for: the requests before
-/// them have then not filled the server.
+/// arrivals they are, too, if fewer tokens are emitted in that time than they ask for, because the requests
+/// before them have then not filled the server.
 bool too_short(std::span<const RunNumbers> runs, bool open);
 /// Returns the numbers of a server over its runs. A number that means nothing in this state is empty.
 ServingResult result_of(const ServingSection& section, const LoadSize& size, std::span<const RunNumbers> runs,

@@ -128,7 +128,6 @@ struct TraceColumns {
   bool unit_named = false;                ///< whether the time's own name says its unit
 };
 
-/// Returns the stems of names.
 std::vector<std::string> stems_of(const std::vector<std::string>& names) {
   std::vector<std::string> stems;
   for (const std::string& name : names) stems.push_back(column_name(name).stem);

@@ -1,6 +1,6 @@
 // Reads the counts that benchmarks print: `vllm bench serve` and SGLang's bench_serving, as text or as JSON,
 // and vLLM's offline example spec_decode.py. Rounds, drafted and accepted tokens are exact; rates by
-// position, if there are any, have two decimals, in JSON all.
+// position, if there are any, have two decimals in text and all decimals in JSON.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
