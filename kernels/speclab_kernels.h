@@ -138,7 +138,10 @@ typedef struct speclab_verify_batch {
   /* All fields below may be zero. */
   const int32_t* target_index; /* the index of target and draft as views: flattened or slotted rows */
   const int32_t* draft_index;
-  int32_t target_kind; /* speclab_logits, ...; probabilities are taken as they are, without options */
+  /* speclab_logits, ...; probabilities are taken as they are, without options. Of them, and of rows with
+   * log_sum_exp, only what decides is looked at: the drafted tokens' numbers, and both whole rows from which
+   * a token is drawn. A negative probability, infinity or NaN there makes the row a damaged one. */
+  int32_t target_kind;
   int32_t draft_kind;
   int32_t ties;        /* speclab_ties_shared, ... */
   int32_t draft_vocab; /* ids of the draft's rows, at most vocab; 0: vocab */

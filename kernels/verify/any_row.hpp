@@ -39,8 +39,9 @@ struct AnyRow {
 
   /// Returns an id's logit, or log2 of its probability; minus infinity if it has no probability.
   SPECLAB_DEVICE double exact(Token id) const {
-    const float value = stored(id);
-    return kind == RowKind::probabilities ? log2(static_cast<double>(value)) : static_cast<double>(value);
+    const auto value = static_cast<double>(stored(id));
+    if (kind == RowKind::logits) return value;
+    return value < HUGE_VAL ? log2(value) : static_cast<double>(NAN);
   }
   SPECLAB_DEVICE float one(Token id) const {
     return kind == RowKind::probabilities ? log_two(stored(id)) : stored(id);

@@ -95,8 +95,11 @@ std::vector<double> probabilities(const VerifyBatch& batch, bool of_target, std:
   const auto of_target_ids = [&](std::vector<double> row) {
     return of_target ? row : by_target_ids(batch, row);
   };
-  if (batch.rows(of_target).kind == RowKind::probabilities)
-    return of_target_ids(numbers_of(batch, of_target, request, position));
+  if (batch.rows(of_target).kind == RowKind::probabilities) {
+    std::vector<double> row = numbers_of(batch, of_target, request, position);
+    for (double& value : row) value = value >= 0 && value < HUGE_VAL ? value : nan;
+    return of_target_ids(std::move(row));
+  }
   const AllowedLogits allowed = allowed_logits(batch, of_target, request, position);
   if (allowed.invalid) return std::vector<double>(static_cast<std::size_t>(batch.vocab), nan);
   std::vector<double> row = allowed.logits;

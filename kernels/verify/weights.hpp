@@ -219,8 +219,8 @@ class WeightsOf {
 
  private:
   /// Computes this thread's residual weights of a step: for each id the product of p and 1 - scale q /
-  /// (prefix p), which is 0 if p = 0. Returns whether the draft holds a NaN that its given sum does not show;
-  /// other NaNs show in the weights.
+  /// (prefix p), which is 0 if p = 0. Returns whether the draft holds a NaN or +inf that its given sum does
+  /// not show; others show in the weights.
   SPECLAB_DEVICE bool of_residual(std::int32_t tile, int step, Step& mine,
                                   float (&weight)[Shape::width]) const {
     rows_.target.complete(tile, step, mine.target);
@@ -246,7 +246,7 @@ class WeightsOf {
       SPECLAB_UNROLL
       for (int k = 0; k < Shape::width; ++k) {
         const float logit = logit_in<T>(mine.draft, k);
-        invalid = invalid || logit != logit;
+        invalid = invalid || !(logit < INFINITY);
       }
     }
     return invalid;

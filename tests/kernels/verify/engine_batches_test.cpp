@@ -249,3 +249,60 @@ TEST_CASE("a bonus token drawn elsewhere needs no row, and logarithms add up") {
   CHECK(complete > 0);
   CHECK(complete < requests);
 }
+
+TEST_CASE("numbers that are no probabilities damage a row where they are looked at, as in the definition") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr std::int32_t ids = 20;
+  struct Damage {
+    int row;  // 0: the target's, 1: the draft's, 2: the row after the drafted token
+    Token at;
+    float value;
+    double u;
+  };
+  std::vector<Damage> damages;
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, -0.25F}) {
+    for (const int row : {0, 1, 2}) {
+      // Id 3 is the drafted one.
+      for (const Token at : {3, 7}) {
+        for (const double u : {0.0, 0.99}) damages.push_back({row, at, value, u});
+      }
+    }
+  }
+  const auto count = static_cast<std::int32_t>(damages.size());
+  LogitBatch rows({.requests = count, .gamma = 1, .vocab = ids}, 5);
+  std::vector<double> uniforms;
+  for (std::int32_t request = 0; request < count; ++request) {
+    const Damage& damage = damages[static_cast<std::size_t>(request)];
+    for (Token id = 0; id < ids; ++id) {
+      // Id 3 is accepted with probability 1/2.
+      rows.target_logit(request, 0, id) = rows.target_logit(request, 1, id) = 1.0F / ids;
+      rows.draft_logit(request, 0, id) = id == 3 ? 2.0F / ids : id == 4 ? 0 : 1.0F / ids;
+    }
+    (damage.row == 1 ? rows.draft_logit(request, 0, damage.at)
+                     : rows.target_logit(request, damage.row / 2, damage.at)) = damage.value;
+    uniforms.insert(uniforms.end(), {damage.u, 0.5});
+  }
+  rows.store();
+  rows.batch.target.kind = rows.batch.draft.kind = RowKind::probabilities;
+  std::fill(rows.drafted.begin(), rows.drafted.end(), 3);
+  rows.batch.addresses = nullptr;
+  rows.batch.uniforms = uniforms.data();
+  for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
+    rows.batch.rule.method = method;
+    const auto expected = verify_reference(rows.batch);
+    run_fused_on(rows);
+    int damaged = 0;
+    for (std::size_t i = 0; i < damages.size(); ++i) {
+      CAPTURE(damages[i].row);
+      CAPTURE(damages[i].at);
+      CAPTURE(damages[i].value);
+      CAPTURE(damages[i].u);
+      CHECK(rows.accepted[i] == expected[i].accepted);
+      CHECK(rows.next[i] == expected[i].next);
+      CHECK((rows.flags[i] & flag_invalid_row) == (rows.next[i] == invalid_token ? 1 : 0));
+      damaged += rows.next[i] == invalid_token ? 1 : 0;
+    }
+    // With u = 0 the drafted token's own numbers and the last row matter, with 0.99 the rows before it.
+    CHECK(damaged == 4 * (2 + 2 + 2 + 2));
+  }
+}
