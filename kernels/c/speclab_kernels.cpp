@@ -118,7 +118,8 @@ Structure known_part(const Structure* given) {
 
 template <class T>
 View<const T> view_of(const speclab_view& view) {
-  return {static_cast<const T*>(view.data), view.index, view.request_stride, view.row_stride};
+  const std::int64_t stride = std::max(view.request_stride, -INT64_MAX);  // INT64_MIN would mean dense
+  return {static_cast<const T*>(view.data), view.index, stride, view.row_stride};
 }
 
 /// Returns the view if it has data, else the array as a view.

@@ -10,9 +10,6 @@ namespace speclab {
 
 namespace {
 
-/// The bound keeps every product of sizes and strides well inside 64 bits.
-constexpr std::int64_t max_elements = std::int64_t{1} << 57;
-
 std::string hex(std::uintptr_t address) {
   char text[2 + 16 + 1];
   std::snprintf(text, sizeof text, "0x%" PRIxPTR, address);
@@ -238,6 +235,7 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, std::int32_t draft_posit
 
 Error memory_error(const std::vector<Memory>& all) {
   for (const Memory& memory : all) {
+    if (memory.stride_error) return memory.stride_error;
     if (memory.begin() % memory.alignment != 0) {
       return memory.name + " is " + hex(memory.begin()) + ": a multiple of " +
              std::to_string(memory.alignment) + " bytes is needed";

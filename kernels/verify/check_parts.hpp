@@ -1,7 +1,6 @@
 // The checks that batches of chains and of trees share, part by part.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +16,9 @@ namespace speclab {
 
 /// A sentence with the field, its value and what is allowed; nothing if there is no mistake.
 using Error = std::optional<std::string>;
+
+/// The bound keeps every product of sizes and strides well inside 64 bits.
+inline constexpr std::int64_t max_elements = std::int64_t{1} << 57;
 
 Error range_error(const char* field, std::int64_t value, std::int64_t least, std::int64_t most);
 
@@ -37,6 +39,7 @@ struct Memory {
   std::size_t element_bytes;
   std::size_t alignment;
   bool written;
+  Error stride_error = std::nullopt;
 
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
   std::uint64_t bytes() const { return elements * element_bytes; }
@@ -52,13 +55,19 @@ Memory array(std::string name, T* data, std::int64_t elements) {
 /// Returns the memory of a view. Since the extent of an array with an index is unknown, only its first entry
 /// counts.
 template <class T>
-Memory view(std::string name, const View<T>& view, std::int64_t requests, std::int64_t positions) {
+Memory view(const std::string& name, const View<T>& view, std::int64_t requests, std::int64_t positions) {
   const bool dense = view.request_stride == View<T>::dense;
   const std::int64_t of_request = dense ? positions : view.request_stride;
-  const std::int64_t last =
-      view.index != nullptr ? 0 : (requests - 1) * of_request + (positions - 1) * view.row_stride;
-  return array(std::move(name), view.data,
-               requests * positions == 0 ? 0 : std::max<std::int64_t>(last, 0) + 1);
+  const auto error = [&name](const char* which, std::int64_t stride, std::int64_t count) {
+    return count > 1 ? range_error((name + which).c_str(), stride, 0, max_elements / count) : std::nullopt;
+  };
+  Error wrong = error(".request_stride", of_request, requests);
+  if (!wrong) wrong = error(".row_stride", view.row_stride, positions);
+  const bool one = wrong || view.index != nullptr;
+  const std::int64_t last = one ? 0 : (requests - 1) * of_request + (positions - 1) * view.row_stride;
+  Memory memory = array(name, view.data, requests * positions == 0 ? 0 : last + 1);
+  memory.stride_error = std::move(wrong);
+  return memory;
 }
 
 /// Returns all arrays of the batch that are not null. Strides must have been checked.

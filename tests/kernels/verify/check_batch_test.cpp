@@ -75,6 +75,9 @@ TEST_CASE("a good batch has no error") {
       // Strides that are not used may have any value.
       [](Call& c) { c.batch.requests = 1, c.batch.target.request_stride = -1; },
       [](Call& c) { c.batch.gamma = 1, c.batch.draft.row_stride = 0; },
+      [](Call& c) {
+        c.batch.requests = 1, c.batch.drafted = {c.batch.drafted.data, nullptr, -5, 0};
+      },
       [](Call& c) { c.batch.target.dtype = c.batch.draft.dtype = Dtype::bf16; },
       [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.draft = {}; },
       [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.target.request_stride = 500; },
@@ -204,6 +207,27 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"request_stride of 500 or more", [](Call& c) { c.batch.target.request_stride = 499; }},
       {"more memory than there can be",
        [](Call& c) { c.batch.target.request_stride = std::numeric_limits<std::int64_t>::max(); }},
+      {"drafted.row_stride is -4: 0 to ",
+       [](Call& c) {
+         c.batch.drafted = {c.batch.drafted.data, nullptr, 4, -4};
+       }},
+      {"target_options.temperature.request_stride is 4611686018427387904: 0 to 18014398509481984",
+       [](Call& c) {
+         c.batch.target_options.temperature = {region<float>(7), nullptr, std::int64_t{1} << 62, 0};
+       }},
+      {"mask.row_stride is -9223372036854775808",
+       [](Call& c) {
+         c.batch.mask = {region<std::uint32_t>(7), nullptr, 4, INT64_MIN};
+       }},
+      {"top_k.row_stride is 9223372036854775807",
+       [](Call& c) {
+         c.batch.top_k = {region<std::int32_t>(7), region<std::int32_t>(8), 1, INT64_MAX};
+       }},
+      // The last request's entry lies before the first one's, in the output.
+      {"draft_options.cutoff.request_stride is -1",
+       [](Call& c) {
+         c.batch.draft_options.cutoff = {reinterpret_cast<const float*>(c.batch.next) + 8, nullptr, -1, 0};
+       }},
       {"beyond the address space",
        [](Call& c) { c.batch.target.data = reinterpret_cast<const void*>(~std::uintptr_t{0} - 255); }},
 
