@@ -79,8 +79,9 @@ typedef struct speclab_rows {
 
 /* The options that turn logits z into probabilities: softmax of z / temperature over the ids with z >=
  * cutoff. Arrays are [requests, positions], dense; null means temperature 1, no cut-off, and an unknown
- * log-sum-exp. With log_sum_exp, ln of the sum of exp(z / temperature) over the ids kept, most rows need
- * not be read; a row at temperature 0 that has it counts as damaged. */
+ * log-sum-exp. A temperature that is negative, infinite or NaN makes its row a damaged one. With
+ * log_sum_exp, ln of the sum of exp(z / temperature) over the ids kept, most rows need not be read; a row
+ * at temperature 0 that has it counts as damaged. */
 typedef struct speclab_row_options {
   const float* temperature;
   const float* cutoff;

@@ -217,11 +217,9 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         SPECLAB_UNROLL
         for (int i = 0; i < held; ++i)
           sums[i % 4] += power_of_two((tile.logit(i) - peaks.largest) * row.row.scale.scale);
-        // A thread holds the same ids of a tile in any cluster, and sums of whole numbers do not depend on
-        // order. At an infinite temperature 0 times infinity would be NaN: then the sum is 0, which means
-        // unknown.
+        // A thread holds the same ids of a tile in any cluster, and whole numbers add up in any order.
         const float of_tile = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * Thresholds::unit);
+        sum += static_cast<std::uint64_t>(of_tile * Thresholds::unit);
       }
       // A warp adds to the counter once for all its ids, because in a flat row every id is near.
       std::uint32_t mine = 0;

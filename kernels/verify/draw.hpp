@@ -71,8 +71,9 @@ SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t req
   SPECLAB_ROLLED
   for (std::int32_t t = first; t < last; ++t) reference = fmaxf(reference, weight_sum(t).reference);
   reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
+  const float scale = row_scale(batch, true, request, distribution.position).scale;
   const auto factor = [&](const TileWeightSum& tile) {
-    return tile.sum == 0 ? 1.0 : static_cast<double>(power_of_two(tile.reference - reference));
+    return tile.sum == 0 ? 1.0 : static_cast<double>(relative_weight(tile.reference, scale, reference));
   };
   const auto weight_of = [&](const TileWeightSum& tile) { return tile.sum * factor(tile); };
   double own = 0;

@@ -204,10 +204,7 @@ SPECLAB_DEVICE inline void write_known(const VerifyBatch& batch, std::int64_t re
 template <class WeightSum>
 SPECLAB_DEVICE void finish_top(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                const Decision& decision, const WeightSum& weight_sum) {
-  const LogSum sum = merge_tops(tiles, [&](std::int32_t t) {
-    const TileWeightSum tile = weight_sum(t);
-    return PartialSum{tile.reference, static_cast<float>(tile.sum)};
-  });
+  const LogSum sum = merge_tops(tiles, weight_sum);
   if (simt::thread_index() != 0) return;
   if (sum.top == no_token) return write_invalid(batch, request, decision);
   write_result(batch, request, decision.accepted, sum.top, decision.flags);

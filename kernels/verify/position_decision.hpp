@@ -30,9 +30,10 @@ SPECLAB_DEVICE inline bool has_sum_of_frozen_row(const VerifyBatch& batch, bool 
 SPECLAB_DEVICE inline LogSum known_sum(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                        std::int32_t position) {
   if (batch.rows(of_target).kind == RowKind::probabilities) return {0, no_token, 0};
-  if (has_sum_of_frozen_row(batch, of_target, request, position)) return {};
-  return given_log_sum(
-      simt::load(batch.entry(batch.options(of_target).log_sum_exp, of_target, request, position)));
+  const float scale = row_scale(batch, of_target, request, position).scale;
+  if (!(scale < frozen_scale)) return {};
+  const float* const sum = batch.entry(batch.options(of_target).log_sum_exp, of_target, request, position);
+  return given_log_sum(simt::load(sum), scale);
 }
 
 /// Returns a row's sum: the given one, or that of its tiles. One warp calls it.
@@ -40,8 +41,8 @@ template <class Tiles>
 SPECLAB_DEVICE LogSum sum_of_row(const VerifyBatch& batch, std::int64_t request, bool of_target,
                                  std::int32_t position, std::int32_t tiles, const Tiles& tile_at) {
   if (batch.sum_known(of_target)) return known_sum(batch, of_target, request, position);
-  const bool lowest = row_scale(batch, of_target, request, position).lowest();
-  return lowest ? merge_tops(tiles, tile_at) : merge_tiles(tiles, tile_at);
+  const RowScale scale = row_scale(batch, of_target, request, position);
+  return scale.lowest() ? merge_tops(tiles, tile_at) : merge_tiles(tiles, scale.scale, tile_at);
 }
 
 struct TokenLogit {

@@ -59,8 +59,8 @@ AllowedLogits allowed_logits(const VerifyBatch& batch, bool of_target, std::int6
   const std::uint32_t* const mask =
       of_target && batch.mask != nullptr ? batch.mask.at(request, position, batch.gamma + 1) : nullptr;
   const Filters filters = of_target ? filters_of(batch, request, position) : Filters{};
-  row.invalid = !(row.temperature >= 0) || std::isnan(cutoff) || !filters.valid() ||
-                (row.temperature == 0 && options.log_sum_exp != nullptr);
+  row.invalid = !(row.temperature >= 0 && row.temperature < infinity) || std::isnan(cutoff) ||
+                !filters.valid() || (row.temperature == 0 && options.log_sum_exp != nullptr);
   for (std::size_t id = 0; id < row.logits.size(); ++id) {
     double& logit = row.logits[id];
     if (mask != nullptr && (mask[id / 32] >> (id % 32) & 1U) == 0) logit = -infinity;

@@ -153,7 +153,7 @@ SPECLAB_DEVICE PartialSum warp_part_of_copy(const RetainedRow<Row>& row, std::in
   LargestOfThread<T> largest;
   SPECLAB_ROLLED
   for (int step = 0; step < steps; ++step) largest.take(copy[step * tile_threads]);
-  const float reference = largest.reference_of_warp(row.scale.scale);
+  const float reference = largest.reference_of_warp();
   SumOfThread<T> sum;
   SPECLAB_ROLLED
   for (int step = 0; step < steps; ++step) sum.take(copy[step * tile_threads], row.scale.scale, reference);

@@ -8,10 +8,11 @@
 
 namespace speclab {
 
-/// Scales for temperature 0. `frozen_scale` is exact for every logit and makes any difference infinite.
-/// `lowest_scale` scales nothing: it marks that the lowest of tied ids has all probability.
-inline constexpr float frozen_scale = 0x1p100F;
-inline constexpr float lowest_scale = 0x1p101F;
+/// Scales for temperature 0, and the largest for others. `frozen_scale` gives weight 0 to logits that are
+/// more than 2^-119 below the largest. `lowest_scale` marks that the lowest of tied ids has all probability.
+inline constexpr float frozen_scale = 0x1p127F;
+inline constexpr float lowest_scale = INFINITY;
+inline constexpr float max_scale = 0x1p119F;
 
 /// The scale and cut-off of a row: log2 of a token's probability is z * scale - log_sum, or minus infinity
 /// below the cut-off.
@@ -29,7 +30,7 @@ inline constexpr double log2_e = 1.4426950408889634074;
 inline constexpr double log_of_zero = -HUGE_VAL;
 inline constexpr double invalid_log = static_cast<double>(NAN);
 
-/// Returns the scale of a row. A temperature that is negative or NaN gives NaN, and so an invalid row.
+/// Returns the scale of a row. A temperature that is negative, infinite or NaN makes the row invalid.
 SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                      std::int32_t position) {
   if (batch.rows(of_target).kind == RowKind::probabilities) return {1, -INFINITY};
@@ -39,15 +40,17 @@ SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, s
   if (options.temperature != nullptr) {
     const float temperature = *batch.entry(options.temperature, of_target, request, position);
     const float frozen = batch.ties == Ties::lowest ? lowest_scale : frozen_scale;
-    scale.scale = temperature == 0 ? frozen : temperature > 0 ? per_nat / temperature : NAN;
+    scale.scale = temperature == 0                            ? frozen
+                  : temperature > 0 && temperature < INFINITY ? fminf(per_nat / temperature, max_scale)
+                                                              : NAN;
   }
   if (options.cutoff != nullptr) scale.cutoff = *batch.entry(options.cutoff, of_target, request, position);
   if (scale.cutoff != scale.cutoff) scale.scale = NAN;
   return scale;
 }
 
-/// A part of a row's total weight: sum * 2^reference. An empty part has sum 0 and reference -inf; an invalid
-/// part has a sum of NaN.
+/// A part of a row's total weight: sum * 2^(reference * scale), where the reference is the part's largest
+/// logit. An empty part has sum 0 and reference -inf; an invalid part has a sum of NaN.
 struct PartialSum {
   float reference;
   float sum;
@@ -74,14 +77,14 @@ SPECLAB_HD inline float log_two(float x) {
 #endif
 }
 
-/// Returns the weight of a logit relative to a reference.
+/// Returns the weight of a logit relative to a reference. The reference is subtracted before the difference
+/// is scaled: a scaled logit need not be a number, and its rounding would be a factor on the weight.
 SPECLAB_HD inline float relative_weight(float logit, float scale, float reference) {
-  return power_of_two(fmaf(logit, scale, -reference));
+  return power_of_two((logit - reference) * scale);
 }
 
-/// log2 of a row's total weight: reference + log_sum, where the reference is subtracted first, exactly. NaN:
-/// the row is invalid. If all probability is on one id, `top` is that id, reference its unscaled logit, and
-/// log_sum 0.
+/// log2 of a row's total weight: reference * scale + log_sum. NaN: the row is invalid. If all probability is
+/// on one id, `top` is that id, reference its logit, and log_sum 0.
 struct LogSum {
   float reference = NAN;
   Token top = no_token;
@@ -91,15 +94,15 @@ struct LogSum {
 };
 
 /// Returns the sum from the natural logarithm that was given with the logits.
-SPECLAB_HD inline LogSum given_log_sum(float log_sum_exp) {
+SPECLAB_HD inline LogSum given_log_sum(float log_sum_exp, float scale) {
   const double value = static_cast<double>(log_sum_exp) * log2_e;
-  const auto reference = static_cast<float>(value);
-  return {reference, no_token, value - static_cast<double>(reference)};
+  const auto reference = static_cast<float>(value / static_cast<double>(scale));
+  return {reference, no_token, value - static_cast<double>(reference) * static_cast<double>(scale)};
 }
 
 /// Returns log2 of a token's probability plus log_sum, for sums over many ids.
 SPECLAB_HD inline float relative_log(float logit, float scale, const LogSum& sum) {
-  return fmaf(logit, scale, -sum.reference);
+  return (logit - sum.reference) * scale;
 }
 
 /// Returns log2 of probability 0 in a row, or NaN if the row is invalid.
@@ -111,20 +114,16 @@ SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
 /// Returns ln of the sum as in RowOptions; at temperature 0 the largest logit.
 SPECLAB_HD inline double natural_log_sum(const RowScale& scale, const LogSum& sum) {
   const auto reference = static_cast<double>(sum.reference);
-  if (sum.top != no_token) return reference;
-  if (scale.scale == frozen_scale) return reference / static_cast<double>(frozen_scale);
-  return (reference + sum.log_sum) / log2_e;
+  if (sum.top != no_token || scale.scale == frozen_scale) return reference;
+  return (reference * static_cast<double>(scale.scale) + sum.log_sum) / log2_e;
 }
 
 /// Returns log2 of the probability of the one token that an acceptance draw decides, in double.
 SPECLAB_HD inline double token_log_probability(double logit, const RowScale& scale, const LogSum& sum) {
   if (logit < static_cast<double>(scale.cutoff)) return log_of_nothing(sum);
-  // No temperature above 0 gives a logarithm this low, so that such a token has probability 0 at temperature
-  // 0.
-  constexpr double frozen = -0x1p60;
-  const double relative = logit * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
-  if (relative < frozen) return log_of_zero;
-  return relative - sum.log_sum;
+  const double relative = (logit - static_cast<double>(sum.reference)) * static_cast<double>(scale.scale);
+  const double least = scale.scale == frozen_scale ? 0 : -1075;  // in double lower powers are 0
+  return relative < least ? log_of_zero : relative - sum.log_sum;
 }
 
 /// Returns the nearest number in [0, 1]; 0 for NaN. On the GPU this is part of the instruction that computes

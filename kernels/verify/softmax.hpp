@@ -57,7 +57,7 @@ struct Softmax : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
     const HeldTile<T> mine = whole_tile(row, at.tile);
     // Each warp merges for itself: it reads a few numbers from the cache, and needs no barrier.
     const PartialSum* const parts = args.parts + args.row_index(at) * args.tiles;
-    const LogSum sum = merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
+    const LogSum sum = merge_tiles(args.tiles, row.scale.scale, [parts](std::int32_t t) { return parts[t]; });
     const float scale = row.scale.scale;
     HeldWeights probabilities;
     SPECLAB_UNROLL

@@ -54,12 +54,12 @@ SPECLAB_DEVICE void each_step(const Row& row, std::int32_t tile, const Visit& vi
 /// cluster could deadlock: each branches on sums that it has reduced itself, lane beside lane, and blocks
 /// that disagree by one bit wait at different barriers. So these products must not be contracted with their
 /// sum, which would round one of them and not the other: nvcc has --fmad=false, the host -ffp-contract=off.
-SPECLAB_HD inline PartialSum merge(const PartialSum& a, const PartialSum& b) {
+SPECLAB_HD inline PartialSum merge(const PartialSum& a, const PartialSum& b, float scale) {
   if (a.sum == 0) return b;
   if (b.sum == 0) return a;
   const float reference = a.reference > b.reference ? a.reference : b.reference;
-  return {reference,
-          a.sum * power_of_two(a.reference - reference) + b.sum * power_of_two(b.reference - reference)};
+  return {reference, a.sum * relative_weight(a.reference, scale, reference) +
+                         b.sum * relative_weight(b.reference, scale, reference)};
 }
 
 /// Scratch for a block's reduction of weights.
@@ -80,12 +80,8 @@ SPECLAB_DEVICE PartialSum merged_part(const PartialSumScratch& scratch, const Co
     all = combine(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
   return all;
 }
-/// Returns the reference of weights whose largest logit is `largest`: a whole number, so that powers of the
-/// differences of references are exact. If all weights are 0, every term is 0 for any finite reference; NaN
-/// stays NaN.
-SPECLAB_HD inline float reference_of(float largest, float scale) {
-  return largest > -INFINITY ? ceilf(largest * scale) : 0.0F;
-}
+/// Returns the reference of weights whose largest logit is `largest`. If all are 0, any finite one will do.
+SPECLAB_HD inline float reference_of(float largest) { return largest > -INFINITY ? largest : 0.0F; }
 
 /// Finds the largest of the logits that a thread holds, step by step.
 template <class T>
@@ -96,8 +92,8 @@ struct LargestOfThread {
     SPECLAB_UNROLL
     for (int k = 0; k < TileShape<T>::width; ++k) largest = fmaxf(largest, logit_in<T>(mine, k));
   }
-  SPECLAB_DEVICE float reference_of_warp(float scale) const {
-    return reference_of(simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); }), scale);
+  SPECLAB_DEVICE float reference_of_warp() const {
+    return reference_of(simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); }));
   }
 };
 /// Sums the weights that a thread holds, step by step.
@@ -122,7 +118,7 @@ SPECLAB_DEVICE PartialSum warp_partial_sum(const HeldTile<T>& mine, float scale)
   LargestOfThread<T> largest;
   SPECLAB_UNROLL
   for (int s = 0; s < TileShape<T>::steps; ++s) largest.take(mine.vectors[s]);
-  const float reference = largest.reference_of_warp(scale);
+  const float reference = largest.reference_of_warp();
   SumOfThread<T> sum;
   SPECLAB_UNROLL
   for (int s = 0; s < TileShape<T>::steps; ++s) sum.take(mine.vectors[s], scale, reference);
@@ -174,7 +170,9 @@ SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& sca
   return top.of_warp();
 }
 SPECLAB_DEVICE inline PartialSum merged_part(const PartialSumScratch& scratch, const RowScale& scale) {
-  return scale.lowest() ? merged_part(scratch, higher) : merged_part(scratch, merge);
+  if (scale.lowest()) return merged_part(scratch, higher);
+  return merged_part(scratch,
+                     [&](const PartialSum& a, const PartialSum& b) { return merge(a, b, scale.scale); });
 }
 /// Merges the parts of a block's warps, and returns the result to the first warp. It calls `sync` once; the
 /// caller must before the scratch is used again. `how` is a RowScale, or merges two parts.
@@ -204,7 +202,7 @@ SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumS
 /// Merges the parts of a row's tiles to log2 of its total weight. One warp calls it; lanes take tiles in turn
 /// and all get the same result. A lane reads its first tile only once, since the warp waits for that read.
 template <class Tiles>
-SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
+SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, float scale, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
   const PartialSum own = lane < tiles ? tile_at(lane) : PartialSum{-INFINITY, 0};
   float reference = own.reference;
@@ -217,7 +215,8 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
     const PartialSum part = t == lane ? own : tile_at(t);
     if (part.sum != 0)
-      sum += static_cast<double>(part.sum) * static_cast<double>(power_of_two(part.reference - reference));
+      sum += static_cast<double>(part.sum) *
+             static_cast<double>(relative_weight(part.reference, scale, reference));
   }
   sum = simt::warp_sum(sum);
   // A sum of 0 or +inf makes the row invalid, as NaN does.
@@ -225,7 +224,8 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   return {reference, no_token, log2(sum)};
 }
 
-/// Finds the one id that has all probability of a row, from its tiles' tops, in the same way.
+/// Finds the one id that has all probability of a row, from its tiles' tops (PartialSum or TileWeightSum), in
+/// the same way.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
@@ -233,7 +233,7 @@ SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
   bool invalid = false;
   SPECLAB_ROLLED
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
-    const PartialSum part = tile_at(t);
+    const auto part = tile_at(t);
     invalid = invalid || part.sum != part.sum;
     largest = fmaxf(largest, part.reference);
   }
@@ -241,7 +241,7 @@ SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
   Token lowest = max_vocab;
   SPECLAB_ROLLED
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
-    const PartialSum part = tile_at(t);
+    const auto part = tile_at(t);
     if (part.reference != largest || !(part.sum > 0)) continue;
     const Token id = t * tile_size + static_cast<std::int32_t>(part.sum) - 1;
     lowest = id < lowest ? id : lowest;

@@ -126,7 +126,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
       if (accepted) break;
       if (thread < simt::warp_size) {
         double total = known        ? 0
-                       : sums_draft ? block.draft_left(here)
+                       : sums_draft ? block.draft_left(node + 1, here)
                                     : block.total_weight() * distribution.residual_unit();
         if (thread == 0) {
           // This reads what the refusal below writes.

@@ -152,7 +152,7 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
       block.weigh(rows_of(distribution, without_refused, !sums_draft), distribution, !sums_draft);
       if (!after_refusal && !without_refused) break;
       if (thread < simt::warp_size) {
-        const double total = sums_draft ? block.draft_left(node) : block.total_weight();
+        const double total = sums_draft ? block.draft_left(position, node) : block.total_weight();
         if (thread == 0) {
           if (sums_draft) {
             node.siblings.draft_left = total;

@@ -213,15 +213,16 @@ class Block {
     return node.draft.top == no_token && node.siblings.draft_left < min_draft_difference;
   }
   /// Returns the probability that the last pass found over the draft's row alone. One warp calls it.
-  SPECLAB_DEVICE double draft_left(const TriedNode& node) const {
+  SPECLAB_DEVICE double draft_left(std::int32_t position, const TriedNode& node) const {
+    const std::int32_t row = args_.tree.draft_position(request, position);
+    const float scale = row_scale(args_.tree.batch, false, request, row).scale;
     double own = 0;
     for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size) {
       const TileWeightSum tile = weight_sum(t);
-      const double reference =
-          static_cast<double>(tile.reference) - static_cast<double>(node.draft.reference);
-      if (tile.sum > 0) own += tile.sum * exp2(reference - node.draft.log_sum);
+      const float relative = relative_weight(tile.reference, scale, node.draft.reference);
+      if (tile.sum != 0) own += tile.sum * static_cast<double>(relative);
     }
-    return simt::warp_sum(own);
+    return simt::warp_sum(own) * exp2(-node.draft.log_sum);
   }
   /// Returns the sum of the last pass, in its units. One warp calls it.
   SPECLAB_DEVICE double total_weight() const {
@@ -252,10 +253,7 @@ class Block {
       return write_invalid(accepted, flags);
     if (leaf && row_scale(batch, true, request, of.position).lowest()) {
       if (simt::cluster_rank() != 0 || thread >= simt::warp_size) return;
-      const LogSum sum = merge_tops(args_.tiles, [&](std::int32_t t) {
-        const TileWeightSum tile = sum_at(t);
-        return PartialSum{tile.reference, static_cast<float>(tile.sum)};
-      });
+      const LogSum sum = merge_tops(args_.tiles, sum_at);
       if (sum.top == no_token) return write_invalid(accepted, flags);
       return write(accepted, sum.top, flags);
     }

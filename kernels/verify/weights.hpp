@@ -37,7 +37,7 @@ struct NextDistribution {
   SPECLAB_HD double residual_unit() const { return exp2(static_cast<double>(log_prefix) - target.log_sum); }
 };
 
-/// The sum of a tile's weights, in units of 2^reference.
+/// The sum of a tile's weights, in units of 2^(reference * scale).
 struct TileWeightSum {
   double sum;
   float reference;  ///< 0 for a residual
@@ -183,7 +183,7 @@ class WeightsOf {
     return mine;
   }
 
-  /// Computes this thread's weights of a step; the target's are in units of 2^reference.
+  /// Computes this thread's weights of a step; the target's are relative to the reference.
   SPECLAB_DEVICE void of_step(std::int32_t tile, int step, float reference, Step& mine,
                               float (&weight)[Shape::width]) const {
     if (residual) {
@@ -207,7 +207,7 @@ class WeightsOf {
       SPECLAB_UNROLL
       for (int k = 1; k < Shape::width; ++k) largest = fmaxf(largest, logit_in<T>(mine.target, k));
       largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
-      reference = reference_of(largest, rows_.target.scale.scale);
+      reference = reference_of(largest);
       of_target(mine, reference, weight);
     }
     float sum = invalid ? NAN : 0;
@@ -330,9 +330,9 @@ SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution
     double sum = 0;
     SPECLAB_UNROLL
     for (int i = 0; i < Shape::lane_cells; ++i) {
-      // If a cell's reference is this far below the tile's, the weights of all its ids would be 0.
-      const float below = own[i].reference - reference;
-      cells.weight[i] = own[i].sum == 0 || below < negligible_cell ? 0 : own[i].sum * power_of_two(below);
+      // So far below the tile's reference all weights are 0. An empty cell's is -inf, and NaN stays NaN.
+      const float below = (own[i].reference - reference) * rows.target.scale.scale;
+      cells.weight[i] = own[i].sum * (below >= negligible_cell ? power_of_two(below) : 0);
       sum += static_cast<double>(cells.weight[i]);
     }
     leave(tile, TileWeightSum{simt::warp_sum(sum), reference}, cells);
