@@ -120,6 +120,11 @@ def run(batch, device, emulate=False, workspace=None):
 def run_on(device, on_cpu, launch):
     """Calls on_cpu(), or launch(stream) with the current stream of a CUDA device."""
     if device.type == "cpu":
+def after_damage(tokens, accepted, following):
+    """Returns tokens with id 0 where a damaged row left no next token: engines need a token of every request."""
+    return torch.where((following == -2)[:, None] & (torch.arange(tokens.shape[1], device=tokens.device) == accepted[:, None]), 0, tokens)
+
+
         on_cpu()
     elif device.type == "cuda":
         with torch.cuda.device(device):

@@ -7,7 +7,7 @@
 import torch
 
 from .c_library import flat_batch_of
-from .torch_operator import run
+from .torch_operator import after_damage, run
 
 
 def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_draft_tokens, draft_probs, target_logits,
@@ -17,6 +17,7 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
     """Takes the arguments of vLLM's function: draft_token_ids [tokens], cu_num_draft_tokens [B] cumulative, draft_probs
     [tokens, V] or None, target_logits [tokens, V] with temperatures and cut-offs applied, bonus_token_ids [B, 1]. Returns tokens
     [B, max_spec_len + 1] int32, padded with -1. Requests at temperature 0 take the largest logit's id.
+    After a damaged row (NaN) id 0 follows, because vLLM's scheduler needs a token of every request.
 
     The acceptance draws are vLLM's own: the same generators give the same accepted counts. The token after a rejection takes one
     uniform in float64, from `next_uniforms` [B] if given, where vLLM draws an exponential for each id.
@@ -49,7 +50,7 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
     accepted, last = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
     batch = flat_batch_of(target, draft_probs, drafted, starts, max_spec_len, coins, accepted, last, tokens, bonus, temperature)
     run(batch, device)
-    return tokens
+    return after_damage(tokens, accepted, last)
 
 
 def _uniforms(num_draft_tokens, generators, device):

@@ -16,7 +16,7 @@ that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acce
 import torch
 
 from .c_library import METHODS, TIES, Batch, Rows, View, dtype_of, pointer
-from .torch_operator import run
+from .torch_operator import after_damage, run
 
 
 def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping, expanded_local_pos,
@@ -44,7 +44,7 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
     there = (places < (starts[1:] - starts[:-1] - 1)[:, None]) & (drafted >= 0)
     lengths = there.int().cumprod(1).sum(1, dtype=torch.int32)
     tokens = torch.empty(requests, steps + 1, dtype=torch.int32, device=device)
-    accepted, following, counts = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(3))
+    accepted, following = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
 
     def by_slot(tensor):
         return View(pointer(tensor), pointer(slots), tensor.stride(0), 0)
@@ -61,7 +61,5 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
               drafted_view=View(pointer(sampled) + sampled.element_size() * sampled.stride(0), pointer(starts), sampled.stride(0),
                                 sampled.stride(0)),
               seeds=by_slot(seeds), positions=View(pointer(positions), pointer(starts), positions.stride(0), 0),
-              accepted=pointer(accepted), next=pointer(following), tokens=pointer(tokens), counts=pointer(counts), **draft), device)
-    # A damaged row has no next token; id 0 takes its place.
-    tokens = torch.where((counts == accepted)[:, None] & (torch.arange(steps + 1, device=device) == accepted[:, None]), 0, tokens)
-    return tokens.long(), accepted + 1
+              accepted=pointer(accepted), next=pointer(following), tokens=pointer(tokens), **draft), device)
+    return after_damage(tokens, accepted, following).long(), accepted + 1

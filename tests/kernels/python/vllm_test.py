@@ -48,6 +48,14 @@ def batch(lengths, vocab=40, seed=1):
     return [drafted, lengths, max(lengths), ends, draft, target, bonus]
 
 
+def test_after_a_damaged_row_follows_id_0():
+    arguments = batch([2, 1, 3])
+    arguments[0].clamp_(min=0)
+    arguments[5][0] = arguments[5][3] = float("nan")
+    tokens = ours.rejection_sample(*arguments, metadata([1.0, 1.0, 0.0]))
+    assert tokens[0].tolist() == tokens[2].tolist() == [0, -1, -1, -1] and (tokens[:, 0] >= 0).all()
+
+
 def recovering(uniforms):
     """Replaces vLLM's token after a rejection by the inverse CDF of the same residual, at each position, with the request's uniform."""
     def sample(max_spec_len, lengths, ends, drafted, draft, target, *_):
