@@ -45,7 +45,7 @@ def _integers(name, value, least, end):
         made = torch.as_tensor(value)
     except (OverflowError, RuntimeError, TypeError, ValueError):
         made = None
-    if made is None or (made.is_floating_point() and made.numel() > 0) or made.dtype == torch.bool:
+    if made is None or (made.dtype not in INTEGERS and made.numel() > 0):
         raise SpeclabError(f"{name} is {value}: integers are needed")
     made = made.to(torch.int64)
     if made.device.type == "cpu" and not bool(((made >= least) & (made <= end - 1)).all()):
@@ -53,10 +53,13 @@ def _integers(name, value, least, end):
     return made
 
 
+INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
+
+
 def as_int32(name, value):
     """Returns a tensor of integers as int32. Those that do not fit become the nearest that do, which are as far out of range."""
-    if value.is_floating_point() or value.dtype == torch.bool:
-        raise SpeclabError(f"{name} is {value.dtype}: integers are needed")
+    if value.dtype not in INTEGERS:
+        raise SpeclabError(f"{name} is {value.dtype}: integers are needed, in {' or '.join(map(str, INTEGERS[:2]))}")
     return (value.clamp(-1 << 31, (1 << 31) - 1) if value.dtype == torch.int64 else value).to(torch.int32)
 
 
@@ -117,14 +120,14 @@ def run(batch, device, emulate=False, workspace=None):
     run_on(device, lambda: kernels.on_cpu(batch, emulate), launch)
 
 
-def run_on(device, on_cpu, launch):
-    """Calls on_cpu(), or launch(stream) with the current stream of a CUDA device."""
-    if device.type == "cpu":
 def after_damage(tokens, accepted, following):
     """Returns tokens with id 0 where a damaged row left no next token: engines need a token of every request."""
     return torch.where((following == -2)[:, None] & (torch.arange(tokens.shape[1], device=tokens.device) == accepted[:, None]), 0, tokens)
 
 
+def run_on(device, on_cpu, launch):
+    """Calls on_cpu(), or launch(stream) with the current stream of a CUDA device."""
+    if device.type == "cpu":
         on_cpu()
     elif device.type == "cuda":
         with torch.cuda.device(device):
@@ -139,8 +142,8 @@ def _(target, draft, drafted, *others):
 
 
 def need_one_device(target, **tensors):
-    for name, tensor in tensors.items():
-        if tensor is not None and not isinstance(tensor, Tensor):
+    for name, tensor in {"target": target, **tensors}.items():
+        if not isinstance(tensor, (Tensor, type(None))):
             raise SpeclabError(f"{name} is a {type(tensor).__name__}: a tensor is needed")
         if tensor is not None and tensor.device != target.device:
             raise SpeclabError(f"{name} is on {tensor.device} and target on {target.device}: one device is needed")
@@ -156,12 +159,10 @@ def need_known(**words):
 _ALLOWED = {"seeds": (lambda value: -1 << 63 <= value < 1 << 64 and value == int(value), "an integer of 64 bits"),
             "positions": (lambda value: 0 <= value < 1 << 63 and value == int(value), "an integer of 64 bits, 0 or more,"),
             "top_k": (lambda value: 0 <= value < math.inf and value == int(value), "a whole number, 0 or more,"),
-            "target_cutoff": (lambda value: value == value, "a number"),
-            "draft_cutoff": (lambda value: value == value, "a number"),
+            "cutoff": (lambda value: value == value, "a number"),
             "top_p": (lambda value: 2.0**-150 < value <= 1, "a number above 0 and at most 1, in float32,"),
             "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-            "target_temperature": (lambda value: value >= 0, "a number, 0 or more,"),
-            "draft_temperature": (lambda value: value >= 0, "a number, 0 or more,")}
+            "temperature": (lambda value: 0 <= value < math.inf, "a finite number, 0 or more,")}
 
 
 def _form_of(name, target, draft_rows):
@@ -199,7 +200,7 @@ def spread_over(name, value, shape, dtype, device):
         return None
     if not isinstance(value, Tensor) and not hasattr(value, "__len__"):
         _number(name, value)
-        allowed, what = _ALLOWED.get(name, (None, None))
+        allowed, what = _ALLOWED.get(name.removeprefix("target_").removeprefix("draft_"), (None, None))
         if allowed is not None and not allowed(value):
             raise SpeclabError(f"{name} is {value}: {what} is needed")
         if dtype == torch.int64 and value >= 1 << 63:  # a seed of 64 bits
@@ -214,8 +215,8 @@ def spread_over(name, value, shape, dtype, device):
         value = torch.as_tensor(value, device=device)
     except (OverflowError, RuntimeError, TypeError, ValueError):
         raise SpeclabError(f"{name} is {value!r}: a number, or numbers in a tensor, are needed") from None
-    if not dtype.is_floating_point and value.is_floating_point():
-        raise SpeclabError(f"{name} is {value.dtype}: integers are needed")
+    if value.is_complex() or (not dtype.is_floating_point and value.is_floating_point()):
+        raise SpeclabError(f"{name} is {value.dtype}: {'numbers' if dtype.is_floating_point else 'integers'} are needed")
     requests = value[:, None] if len(shape) == 2 and value.dim() == 1 else value
     if requests.dim() > len(shape) or any(size not in (1, full) for size, full in zip(requests.shape[::-1], shape[::-1])):
         wanted = " or ".join(str(list(shape[:end])) for end in range(1, len(shape) + 1))
@@ -276,17 +277,17 @@ def _named(outputs, logs):
 
 def _arguments(target, draft, drafted, uniforms, addresses, lengths, method, lenience, residual, ties, logs, implementation, **options):
     """Returns the operator's arguments, by name, from all of `verify`."""
+    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=options["mask"])
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: "
                            "[B, gamma + 1, V] and [B, gamma] are needed")
     requests, rows, _ = target.shape
-    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=options["mask"])
     need_known(method=(method, METHODS), residual=(residual, RESIDUALS), ties=(ties, TIES))
     if uniforms is None and addresses is None and options["seeds"] is None and options["positions"] is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
     return {"target": target, "draft": draft, "drafted": as_int32("drafted", drafted).contiguous(), "uniforms": uniforms, "addresses": addresses,
             "lengths": None if lengths is None else as_int32("lengths", lengths), "method": method, "lenience": _number("lenience", lenience), "residual": residual,
-            "ties": ties, "logs": bool(logs), "implementation": implementation, **spread_options(target, rows - 1, **options)}
+            "ties": ties, "logs": bool(logs), "implementation": str(implementation), **spread_options(target, rows - 1, **options)}
 
 
 class Prepared:

@@ -103,13 +103,13 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
     emulate     on the CPU, run the kernel's source in an emulator, thread by thread, as `implementation` of `verify` does
 
     Raises SpeclabError with the library's sentence if arguments do not fit."""
+    need_one_device(target, draft=draft, drafted=drafted, parents=parents, draft_row=draft_row, uniforms=uniforms, addresses=addresses,
+                    lengths=lengths, mask=mask)
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: [B, N + 1, V] and [B, N] are needed")
     requests, rows, vocab = target.shape
     if draft is not None and (draft.dim() != 3 or not 0 < draft.shape[1] < max(rows, 2)):
         raise SpeclabError(f"draft is {tuple(draft.shape)}: [B, R, V] with R from 1 to N = {rows - 1} is needed")
-    need_one_device(target, draft=draft, drafted=drafted, parents=parents, draft_row=draft_row, uniforms=uniforms, addresses=addresses,
-                    lengths=lengths, mask=mask)
     need_known(method=(method, TREE_METHODS), siblings=(siblings, SIBLINGS), ties=(ties, TIES))
     if uniforms is None and addresses is None and seeds is None and positions is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)

@@ -273,6 +273,14 @@ def test_mistakes_are_told():
                             ("drafted is torch.float32: integers", {"drafted": drafted.float()}),
                             ("lengths is torch.float32: integers", {"lengths": torch.ones(2)}),
                             ("lengths is a list: a tensor", {"lengths": [1, 2]}),
+                            ("target is a ndarray: a tensor", {"target": target.numpy()}),
+                            ("drafted is torch.complex64: integers", {"drafted": drafted.to(torch.complex64)}),
+                            ("lengths is torch.uint64: integers .* torch.int64", {"lengths": torch.ones(2).to(torch.uint64)}),
+                            ("top_k is torch.uint64: integers", {"top_k": torch.ones(2).to(torch.uint64)}),
+                            ("top_p is torch.complex64: numbers", {"top_p": torch.ones(2, dtype=torch.complex64)}),
+                            ("implementation is '0': one of fused", {"implementation": 0}),
+                            ("target_temperature is inf: a finite number", {"target_temperature": math.inf}),
+                            ("draft_temperature is -1: a finite number", {"draft_temperature": -1}),
                             ("top_k is inf: a whole number", {"top_k": math.inf}),
                             ("target_temperature is 1e", {"target_temperature": 1e50}),
                             ("target_cutoff is nan: a number", {"target_cutoff": math.nan}),
@@ -285,7 +293,7 @@ def test_mistakes_are_told():
         arguments = {"target": target, "draft": draft, "drafted": drafted, "uniforms": uniforms, **change}
         with pytest.raises(SpeclabError, match=message):
             verify(**arguments)
-    for seed, trials, step in ((5, [2**32], 0), (5, [-1], 0), (5, [0.5], 0), (5, [0, 1], 2**32), (2**64, [0], 0), (1.9, [0], 0), (1, [0], 1.7)):
+    for seed, trials, step in ((5, [1j], 0), (5, [2**32], 0), (5, [-1], 0), (5, [0.5], 0), (5, [0, 1], 2**32), (2**64, [0], 0), (1.9, [0], 0), (1, [0], 1.7)):
         with pytest.raises(SpeclabError, match="integers"):
             addresses(seed, trials, step)
     damaged = target.clone()
