@@ -41,10 +41,6 @@ struct RecordedCurve {
   std::vector<GammaRounds> rounds;  ///< element 0 is for gamma 1
   std::vector<double> tokens;       ///< tokens per target step; element 0 is for gamma 0, then 1, ...
   std::vector<double> speedup;
-
-  int best() const {
-    return static_cast<int>(std::max_element(speedup.begin(), speedup.end()) - speedup.begin());
-  }
 };
 
 RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, const CostPair& costs,
@@ -141,7 +137,9 @@ void check_text(RecordingPlan& plan, const Recording& recording, bool cut) {
 void add_rounds(RecordingPlan& plan, const Recording& recording, const RecordingRule& rule,
                 const CostPair& costs, const PlanSettings& settings) {
   const RecordedCurve curve = curve_of(recording, rule, costs, settings);
-  const int best = curve.best();
+  const auto most = static_cast<int>(curve.rounds.size());
+  const RoundCosts rounds = round_costs(costs, most, settings.at);
+  const int best = chosen_gamma(curve.speedup, rounds);
   plan.tokens_per_target_step.assign(curve.tokens.begin() + 1, curve.tokens.end());
   plan.speedup.assign(curve.speedup.begin() + 1, curve.speedup.end());
   plan.optimal_gamma = best;
@@ -152,12 +150,9 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
         speedup_at_other_costs(curve.tokens[static_cast<std::size_t>(best)], costs, best, settings.at);
   }
   plan.within_1_percent = near_best(curve.speedup, little_loss);
-  const auto most = static_cast<int>(curve.rounds.size());
-  const std::vector<double> formula =
-      speedups(iid_tokens(plan.alpha, most), round_costs(costs, most, settings.at));
-  const auto by_formula = std::max_element(formula.begin(), formula.end());
-  plan.formula_gamma = static_cast<int>(by_formula - formula.begin());
-  plan.formula_speedup = *by_formula;
+  const std::vector<double> formula = speedups(iid_tokens(plan.alpha, most), rounds);
+  plan.formula_gamma = chosen_gamma(formula, rounds);
+  plan.formula_speedup = formula[static_cast<std::size_t>(*plan.formula_gamma)];
   plan.speedup_at_formula_gamma = curve.speedup[static_cast<std::size_t>(*plan.formula_gamma)];
   if (best > 0) {
     std::vector<double> accepted;

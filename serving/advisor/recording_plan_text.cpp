@@ -49,7 +49,9 @@ std::string head(const RecordingPlan& plan) {
   if (plan.interval_note) out += plan_line("intervals", *plan.interval_note);
   out += plan_line("c", cost_words(plan.c, plan.drafted_in_one_run, plan.cost_from));
   if (!plan.optimal_gamma) return out;
-  out += plan_line("best γ", "{}", *plan.optimal_gamma);
+  out += plan_line(
+      "best γ", "{}{}", *plan.optimal_gamma,
+      plan.c == 0 && *plan.optimal_gamma > 1 ? ", the smallest within 1%, since drafting takes no time" : "");
   out += speedup_lines(*plan.best_speedup, plan.speedup_at_other_costs, "");
   if (*plan.optimal_gamma > 0) {
     const double tokens = plan.tokens_per_target_step[static_cast<std::size_t>(*plan.optimal_gamma) - 1];

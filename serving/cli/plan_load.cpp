@@ -210,8 +210,8 @@ PlanWay plan_load() {
 table by batch, and policies of engines, and prints the recommended policy with its settings, latencies, the share of
 requests that meet the SLOs (goals for TTFT and TPOT), and what limits the server. ALPHA is a rate, or the log of a server. All splits of
 --devices N into equal replicas are tried, unless engine.replicas is set. The server is the section "serving" of a config:
-prompt, output, length_variation, bursts, trace, ttft_ms, tpot_ms, percentile, acceptance.spread, engine.max_sequences,
-engine.replicas, policy, requests, runs and more (docs/reference.md; speclab help KEY).)",
+prompt, output, length_variation, bursts, trace, ttft_ms, tpot_ms, percentile, engine.max_sequences, engine.replicas, policy,
+acceptance.kind (set it, too, where acceptance.spread is set), requests, runs and more (docs/reference.md; speclab help KEY).)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 \
