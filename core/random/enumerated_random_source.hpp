@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/distribution/row.hpp"
@@ -44,7 +47,7 @@ class EnumeratedRandomSource {
     if (guide_ != nullptr) return guide_->bernoulli(draw, probability);
     if (!(probability > Real(0))) return false;
     if (!(probability < Real(1))) return true;
-    const Token side = choose([&](Branch& branch) {
+    const Token side = choose(draw, [&](Branch& branch) {
       branch.ids = {1, 0};
       branch.probabilities = {probability, Real(Real(1) - probability)};
     });
@@ -61,7 +64,7 @@ class EnumeratedRandomSource {
     const Real total = total_probability(weights);
     if (!(total - total == Real(0))) return invalid_token;
     if (!(total > Real(0))) return no_token;
-    return choose([&](Branch& branch) {
+    return choose(draw, [&](Branch& branch) {
       for (Token id = 0; id < weights.size; ++id) {
         if (!(weights[id] > Real(0))) continue;
         branch.ids.push_back(id);
@@ -74,12 +77,17 @@ class EnumeratedRandomSource {
   const Real& probability() const { return probability_; }
 
   void restart() {
-    depth_ = 0;
+    depth_ = round_ = 0;
     probability_ = Real(1);
   }
 
-  /// Moves to the next unvisited leaf; returns false if all have been visited.
+  /// Begins another round of a program of several, whose draws have the same addresses again.
+  void next_round() { round_ = depth_; }
+
+  /// Moves to the next unvisited leaf; returns false if all have been visited. Throws std::invalid_argument
+  /// if the program ended before it made the draws of its path again.
   bool advance() {
+    if (depth_ < path_.size()) throw std::invalid_argument(unsteady);
     while (!path_.empty()) {
       Branch& deepest = path_.back();
       if (++deepest.taken < deepest.ids.size()) return true;
@@ -89,16 +97,43 @@ class EnumeratedRandomSource {
   }
 
  private:
+  static constexpr const char* unsteady =
+      "the rule or drafter made other draws than before after the same outcomes: its draws may depend only on its arguments and earlier draws";
+
   struct Branch {
-    std::vector<Token> ids;
-    std::vector<Real> probabilities;
+    Draw draw;
+    std::vector<Token> ids = {};
+    std::vector<Real> probabilities = {};
     std::size_t taken = 0;
+
+    bool at(Draw other) const {
+      return use_and_slot(draw) == use_and_slot(other) && draw.attempt == other.attempt;
+    }
   };
 
+  /// Adds a branch to the path. Samplers give one random number for one address, so a second choice with it
+  /// would depend on the first.
   template <class Fill>
-  Token choose(const Fill& fill) {
-    if (depth_ == path_.size()) fill(path_.emplace_back());
+  void add(Draw draw, const Fill& fill) {
+    Branch added{draw};
+    fill(added);
+    for (std::size_t i = round_; i < path_.size() && added.ids.size() > 1; ++i) {
+      if (!path_[i].at(draw) || path_[i].ids.size() < 2) continue;
+      static constexpr const char* names[] = {"draft", "accept", "replace", "bonus", "plain", "world", "iid"};
+      throw std::invalid_argument("a round draws twice at the address Draw{Use::" +
+                                  std::string(names[static_cast<std::size_t>(draw.use)]) + ", " +
+                                  std::to_string(draw.slot) + ", " + std::to_string(draw.attempt) +
+                                  "}, where a sampler has one random number for both; give each draw its own "
+                                  "use, slot or attempt (the draft's draws have Use::draft)");
+    }
+    path_.push_back(std::move(added));
+  }
+
+  template <class Fill>
+  Token choose(Draw draw, const Fill& fill) {
+    if (depth_ == path_.size()) add(draw, fill);
     const Branch& branch = path_[depth_++];
+    if (!branch.at(draw)) throw std::invalid_argument(unsteady);
     probability_ *= branch.probabilities[branch.taken];
     return branch.ids[branch.taken];
   }
@@ -106,10 +141,13 @@ class EnumeratedRandomSource {
   const DrawGuide<Real>* guide_ = nullptr;
   std::vector<Branch> path_;
   std::size_t depth_ = 0;
+  std::size_t round_ = 0;  ///< depth at which the round began
   Real probability_{1};
 };
 
-/// Runs `program(random)` once per leaf and calls `visit(result, probability)`. The probabilities sum to 1.
+/// Runs `program(random)`, one round, once per leaf and calls `visit(result, probability)`. The probabilities
+/// sum to 1. Throws std::invalid_argument for a program that draws twice at one address or does not repeat
+/// its draws.
 template <class Real, class Program, class Visit>
 void enumerate(const Program& program, const Visit& visit) {
   EnumeratedRandomSource<Real> random;

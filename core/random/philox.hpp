@@ -26,7 +26,8 @@ namespace speclab {
 /// drafting and replacing, changes the output distribution.
 enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world, iid };
 
-/// Names one draw inside a round: its use, its drafted position, and the number of earlier attempts.
+/// The address of one draw inside a round: its use, its drafted position, and the number of earlier attempts.
+/// Equal addresses have one random number, so a round draws at each once; the draft has those of Use::draft.
 struct Draw {
   Use use;
   std::uint16_t slot;

@@ -56,8 +56,10 @@ double distance(const ModelDrafter& drafter, int gamma, const Rule& rule = {}) {
   constexpr std::size_t length = 4;
   using Source = EnumeratedRandomSource<double>;
   const auto program = [&](Source& random) {
-    return decoded<Rule, Source>(drafter, gamma, rule, length,
-                                 [&](std::uint32_t) -> Source& { return random; });
+    return decoded<Rule, Source>(drafter, gamma, rule, length, [&](std::uint32_t) -> Source& {
+      random.next_round();
+      return random;
+    });
   };
   SequenceDistribution<double> found;
   enumerate<double>(program, [&](const Tokens& tokens, double probability) { found[tokens] += probability; });

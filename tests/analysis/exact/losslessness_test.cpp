@@ -226,3 +226,41 @@ TEST_CASE("the counterexample is the sequence with the largest error") {
   const auto& tokens = *found.counterexample;
   CHECK(abs(found.distribution.at(tokens) - found.target_distribution.at(tokens)) == largest);
 }
+
+namespace {
+
+/// Makes the acceptance draw and the correction's at the given addresses.
+struct AddressedRule : BonusFromTarget {
+  Draw accept;
+  Draw replace;
+};
+
+template <std::same_as<AddressedRule> Rule, class Targets, class Drafts, class Random>
+Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Token* drafted,
+               std::int32_t gamma, Random& random) {
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    const auto target = targets(i);
+    const auto draft = drafts(i);
+    if (random.bernoulli(rule.accept, TokenRule{}.acceptance(drafted[i], target, draft))) continue;
+    return {i, i + 1, categorical_or(random, rule.replace, TokenRule{}.replacement(target, draft), target)};
+  }
+  return all_accepted(rule, targets, gamma, random);
+}
+
+}  // namespace
+
+TEST_CASE("a rule that draws twice at one address, or at one of the draft's, is refused with the address") {
+  const auto examined = [](Draw accept, Draw replace, std::int32_t gamma) {
+    const ExactTable<Q> target(std::vector<std::vector<Q>>{{Q(1, 2), Q(3, 10), Q(1, 5)}});
+    const ExactTable<Q> draft(std::vector<std::vector<Q>>{{Q(1, 5), Q(1, 5), Q(3, 5)}});
+    const AddressedRule rule{{}, accept, replace};
+    return examine<Q>(target, draft, rule, gamma, std::span<const Token>{}).distance;
+  };
+  constexpr Draw accept{Use::accept, 0};
+  constexpr Draw replace{Use::replace, 0};
+  CHECK(examined(accept, replace, 1) == 0);
+  CHECK_THROWS_WITH_AS(examined(accept, accept, 1), doctest::Contains("Draw{Use::accept, 0, 0}"),
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(examined({Use::draft, 0}, replace, 1), doctest::Contains("Draw{Use::draft, 0, 0}"),
+                       std::invalid_argument);
+}

@@ -82,6 +82,7 @@ SequenceDistribution<Q> decoded_distribution(const Drafter& drafter, const Polic
     RoundScratch<Q> scratch;
     const AdaptiveDrafting<Drafter, Policy> drafting{drafter, memory, policy, learned};
     while (context.size() < length) {
+      random.next_round();
       policy.learn(learned, drafted_round(target, drafting, rule, context, random, scratch, NoWatch{}));
     }
     context.resize(length);

@@ -25,7 +25,9 @@ Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> d
     const Draw draw{Use::replace, slot, attempt};
     const Token token = random.categorical(draw, target);
     if (token < 0) return token;
-    if (random.bernoulli(draw, residual_acceptance(rule, target[token], draft[token]))) return token;
+    Draw second = draw;  // BlockRandomSource reads the second word of the same block; an enumeration has none
+    if constexpr (requires { random.next_round(); }) second.slot = slot + 0x8000U;
+    if (random.bernoulli(second, residual_acceptance(rule, target[token], draft[token]))) return token;
   }
   return categorical_or(random, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
 }

@@ -143,7 +143,7 @@ TEST_CASE("enumeration visits every leaf once, with probabilities that sum to 1"
       [&](auto& random) {
         const bool heads = random.bernoulli(any_draw, 0.25);
         if (!heads) return Token{-1};
-        return random.categorical(any_draw, Row{weights.data(), 3});
+        return random.categorical(Draw{Use::draft, 1}, Row{weights.data(), 3});
       },
       [&](Token token, double probability) {
         ++leaves;
@@ -155,4 +155,38 @@ TEST_CASE("enumeration visits every leaf once, with probabilities that sum to 1"
       });
   CHECK(leaves == 3);
   CHECK(total == 1);
+}
+
+TEST_CASE("enumeration refuses two choices at one address in a round, and allows them in two rounds") {
+  const auto run = [](Draw first, Draw second, double probability, bool rounds) {
+    int leaves = 0;
+    enumerate<double>(
+        [&](auto& random) {
+          random.bernoulli(first, probability);
+          if (rounds) random.next_round();
+          return random.bernoulli(second, 0.5);
+        },
+        [&](bool, double) { ++leaves; });
+    return leaves;
+  };
+  constexpr Draw accept{Use::accept, 3};
+  CHECK_THROWS_WITH_AS(run(accept, accept, 0.5, false), doctest::Contains("Draw{Use::accept, 3, 0}"),
+                       std::invalid_argument);
+  CHECK_THROWS_AS(run(any_draw, any_draw, 0.5, false), std::invalid_argument);
+  CHECK(run(accept, accept, 0.5, true) == 4);
+  CHECK(run(accept, accept, 1, false) == 2);  // the first has one outcome
+  CHECK(run(accept, Draw{Use::accept, 3, 1}, 0.5, false) == 4);
+  CHECK(run(accept, Draw{Use::accept, 4}, 0.5, false) == 4);
+}
+
+TEST_CASE("enumeration refuses a program that does not repeat its draws") {
+  int runs = 0;
+  const auto less = [&](auto& random) { return ++runs > 1 || random.bernoulli(any_draw, 0.25); };
+  const auto moved = [&](auto& random) {
+    return random.bernoulli(Draw{Use::accept, static_cast<std::uint16_t>(++runs)}, 0.25);
+  };
+  const auto ignore = [](bool, double) {};
+  CHECK_THROWS_WITH_AS(enumerate<double>(less, ignore), doctest::Contains("other draws than before"),
+                       std::invalid_argument);
+  CHECK_THROWS_AS(enumerate<double>(moved, ignore), std::invalid_argument);
 }
