@@ -1,6 +1,6 @@
-// Makes rows that differ by context. A rule that reads the row of a wrong position is detected only if rows
-// differ by position. If the given rows are equal in all contexts that occur, the round is also examined on
-// rows made from them.
+// Examines a round from each context in which one can start, and makes rows that differ by context. A rule
+// that reads the row of a wrong position is detected only if rows differ by position. If the given rows are
+// equal in all contexts that occur, the round is also examined on rows made from them.
 #pragma once
 
 #include <cstdint>
@@ -71,26 +71,48 @@ enum class ProvedRows {
   alike       ///< the given and the made rows, which are both equal in all contexts that occur
 };
 
+/// The contexts from which rounds were examined on the given rows.
+struct ExaminedContexts {
+  std::uint64_t count = 1;
+  bool all = false;  ///< whether no round can start in another one
+  /// The context that refutes the rule, to which all numbers refer, if the given one does not.
+  std::optional<std::vector<Token>> refuting = {};
+};
+
 template <class Real>
-struct ExaminedByContext {
+struct ExaminedRound {
   Losslessness<Real> round;
   /// The largest acceptance of any lossless rule at the first position, for candidates drawn in the same way;
   /// none if the search would take too long, or the draft has no rows.
   std::optional<Real> optimal_transport_bound;
+};
+
+template <class Real>
+struct ExaminedByContext : ExaminedRound<Real> {
+  std::optional<ExaminedRound<Real>> given = {};  ///< of the given rows and context, if the base is of others
+  ExaminedContexts contexts = {};
   ProvedRows rows = ProvedRows::given;
   /// If the numbers refer to made rows: these rows, [V][V], after each token. Empty for a model whose given
   /// rows were used, and above 100 tokens.
-  std::vector<std::vector<Real>> made_target, made_draft;
+  std::vector<std::vector<Real>> made_target = {}, made_draft = {};
 };
 
-/// Calls `examine` on the given rows. If the rule passes, and the target's rows (with gamma 1 or more) or the
-/// draft's (with 2 or more) are equal in all contexts that the target reaches, calls it again with these rows
-/// made to differ by context. Calls `rule` before each examination. The models must keep their rows in place;
-/// without `draft_has_rows` the rule drafts by itself, and only the draft's vocabulary is read. Instantiated
-/// for double and Rational.
+/// What is known of the models beside their rows.
+struct KnownRows {
+  bool draft_has_rows = true;  ///< else the rule drafts by itself, and only the draft's vocabulary is read
+  std::optional<std::size_t> memory = {};  ///< number of last tokens on which both rows depend
+  double max_branches = 0;                 ///< to follow from contexts other than the given one
+};
+
+/// Calls `examine` on the given rows. If the rule passes, and the rows' memory is known, calls it from each
+/// other context that plain decoding reaches, up to the first that refutes the rule, or to `max_branches`. If
+/// the rule passes, and the target's rows (with gamma 1 or more) or the draft's (with 2 or more) are equal in
+/// all contexts that the target reaches, calls it again with these rows made to differ by context. Calls
+/// `rule` before each examination. The models must keep their rows in place. Instantiated for double and
+/// Rational.
 template <class Real>
 ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
                                            const std::function<EnumerableRule()>& rule, std::int32_t gamma,
-                                           std::span<const Token> context, bool draft_has_rows = true);
+                                           std::span<const Token> context, const KnownRows& known = {});
 
 }  // namespace speclab

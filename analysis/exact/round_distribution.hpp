@@ -38,6 +38,7 @@ class ExactTable {
   }
 
   std::int32_t vocab() const { return static_cast<std::int32_t>(rows_.front().size()); }
+  std::size_t order() const { return order_; }
 
   BasicRow<Real> next(std::span<const Token> context, std::vector<Real>&) const {
     std::size_t index = 0;

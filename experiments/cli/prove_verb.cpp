@@ -76,7 +76,8 @@ int prove_one(const Values& values) {
   refuse(values, {"instances"}, "one proof");
   const bool wants_optimum = values.has("optimum");
   const auto checked = [&](ProofTask found) {
-    check_branches(found, arithmetic, values.given<double>("max-branches"));
+    found.max_branches = values.given<double>("max-branches");
+    check_branches(found, arithmetic);
     if (wants_optimum) check_optimum(found);
     return found;
   };
@@ -95,6 +96,7 @@ int prove_one(const Values& values) {
   if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds)
     fmt::print(stderr, "{}\n", cost_words(cost));
   Proof proof = in_file(values.given("config").value_or(""), [&] { return prove(task, arithmetic); });
+  task.context = proof.context;
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
   show_finding(values, folder, fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,
                proof_headline, proof_figures, values.given("config").value_or(""));
@@ -174,6 +176,8 @@ Verb prove_verb() {
           R"(Decides whether a rule is lossless. It follows every branch of one round (drafts, acceptances, replacement,
 bonus), completes it from the target, and compares the joint distribution of gamma + 1 tokens with the
 target's. With --exact it uses rational arithmetic, so that the result is a proof for these rows.
+If rows depend on the last tokens, it does so from each context that decoding reaches, or from as many as
+--max-branches allows.
 
 ROWS are decimals or fractions that sum to 1 (.5,.3,.2 or 1/3,2/3); ";" separates several rows, one for each
 last token. A config brings its own models, rule and gamma; prove reads each of its numbers as the shortest
@@ -197,9 +201,10 @@ program. The solution is checked in fractions; if the check fails, the proved bo
 With --all it prints the share of this optimum that each lossless rule emits.
 
 The names in --json are: rule, gamma, target and draft (the rows that the numbers describe, up to 10,000
-numbers), context, rows (whether they are the given ones), fault (the planted one), forced (the share of the
+numbers), context, contexts and all_contexts (how many a round was examined from, and whether it can start in no
+other), rows (whether they are the given ones), fault (the planted one), forced (the share of the
 compared tokens that the grammar determines), lossless, tv (total variation between the
-distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the largest
+distributions), tv_in_doubles (if rounding decided a tie there), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the largest
 acceptance of any lossless rule there with the same candidates), expected_accepted, expected_emitted,
 rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with the
 largest error), distribution and target_distribution (up to 10,000 sequences), branches, arithmetic.

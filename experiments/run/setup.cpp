@@ -1,6 +1,7 @@
 #include "experiments/run/setup.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
@@ -131,6 +132,13 @@ ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, co
           .target = target,
           .default_vocab = {},
           .prompt = tokens == nullptr ? std::nullopt : std::optional(std::max(asked, tokens->size()))};
+}
+
+std::string context_words(std::span<const Token> context) {
+  constexpr std::size_t longest = 16;
+  if (context.empty()) return "no token";
+  return context.size() > longest ? fmt::format("{} tokens", context.size())
+                                  : fmt::format("{}", fmt::join(context, ","));
 }
 
 std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelFactory& factory,

@@ -31,6 +31,9 @@ struct Setup {
   bool argmax_target = false;  ///< the target is the argmax of its rows, and the rule computes it
 };
 
+/// Returns a context as text: its tokens, or how many they are.
+std::string context_words(std::span<const Token> context);
+
 /// Returns a simulation's size, without prompts.
 SimulationSize simulation_size(const ConfigReader& config);
 

@@ -29,13 +29,13 @@ class PythonDraw {
   virtual Token categorical(nb::handle weights, nb::handle otherwise) = 0;
 };
 
-/// The draws that a function made at each point of an enumeration. An enumeration runs the function once per
-/// branch, so the function must make the same draw at the same point: its results may depend only on its
-/// arguments and draws.
+/// The draws that a function made at each point of an enumeration, and what it returned. An enumeration runs
+/// the function once per branch, and twice in all, so the function must do the same at the same point: its
+/// results may depend only on its arguments and draws.
 class AskedDraws {
  public:
-  /// Checks a draw. `point` identifies the arguments and the outcomes so far, `question` the draw. Throws
-  /// ValueError if the function made another draw at this point before.
+  /// Checks a draw or a result. `point` identifies the arguments and the outcomes so far, `question` the draw
+  /// or result. Throws ValueError if the function did something else at this point before.
   void check(const std::string& point, std::size_t question);
 
  private:
@@ -110,8 +110,9 @@ class DrawFrom final : public PythonDraw {
 
   /// Ends the draws once the function has returned.
   void close() { random_ = nullptr; }
-  /// In an enumeration: throws ValueError if the function returned something else after the same draws.
-  void check_end(std::size_t returned) { asked_.check(point_ + '.', returned); }
+  /// In an enumeration: throws ValueError if the function drew again, or returned something else, after the
+  /// same draws.
+  void check_end(std::size_t returned) { asked_.check(point_, returned * 31 + 2); }
 
  private:
   static constexpr std::uint16_t max_draws = 60000;

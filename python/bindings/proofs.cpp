@@ -5,9 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <variant>
 
 #include "analysis/exact/context_rows.hpp"
@@ -46,6 +46,11 @@ class ExactModel {
       most = std::max(most, static_cast<std::size_t>(positive));
     }
     return most;
+  }
+  /// Returns the number of last tokens on which a row depends; none for a function.
+  std::optional<std::size_t> memory() const {
+    const auto* table = std::get_if<ExactTable<Real>>(&model_);
+    return table != nullptr ? std::optional(table->order()) : std::nullopt;
   }
   /// Returns the digits of the rows; 0 for a function, whose rows are unknown.
   std::size_t digits() const {
@@ -95,11 +100,32 @@ std::string name_of(ProvedRows rows) {
   return name.get<std::string>();
 }
 
+/// Returns the numbers that rules are compared by.
 template <class Real>
-nb::dict dict_of(const ExaminedByContext<Real>& examined) {
-  const Losslessness<Real>& found = examined.round;
-  const std::optional<Real>& bound = examined.optimal_transport_bound;
+nb::dict dict_of(const ExaminedRound<Real>& examined) {
   nb::dict out;
+  const std::optional<Real>& bound = examined.optimal_transport_bound;
+  out["tv"] = python_number(examined.round.distance);
+  out["acceptance"] = python_number(examined.round.acceptance());
+  out["optimal_acceptance"] = bound ? python_number(*bound) : nb::none();
+  out["expected_emitted"] = python_number(examined.round.expected_emitted);
+  return out;
+}
+
+template <class Real>
+nb::dict dict_of(const ExaminedByContext<Real>& examined, const std::vector<Token>& context,
+                 const RulePrograms& rule, bool in_python) {
+  const Losslessness<Real>& found = examined.round;
+  const ExaminedRound<Real>& shown = examined;
+  nb::dict out = dict_of(shown);
+  out["compared_with"] = !rule.sampled->takes_argmax() ? ""
+                         : in_python                   ? "plain(row)"
+                                                       : "the argmax of the target's rows";
+  out["given"] = dict_of(examined.given.value_or(shown));
+  out["context"] = python_tuple(examined.contexts.refuting.value_or(context));
+  out["contexts"] = examined.contexts.count;
+  out["all_contexts"] = examined.contexts.all;
+  out["contexts_words"] = contexts_words(examined.contexts, context, found.lossless());
   out["rows"] = name_of(examined.rows);
   out["rows_words"] = rows_words(examined.rows);
   out["made_target"] = python_rows(examined.made_target);
@@ -107,14 +133,10 @@ nb::dict dict_of(const ExaminedByContext<Real>& examined) {
   out["lossless"] = found.lossless();
   out["law"] = law(found.distribution);
   out["target_law"] = law(found.target_distribution);
-  out["tv"] = python_number(found.distance);
-  out["acceptance"] = python_number(found.acceptance());
   out["expected_accepted"] = python_number(found.expected_accepted);
-  out["expected_emitted"] = python_number(found.expected_emitted);
   out["rejection"] = python_number(found.rejection);
   out["branches"] = found.branches;
   out["worst"] = found.counterexample ? python_tuple(*found.counterexample) : nb::none();
-  out["optimal_acceptance"] = bound ? python_number(*bound) : nb::none();
   return out;
 }
 
@@ -153,40 +175,50 @@ nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle giv
   const ModelRef<Real> draft = exact_draft.ref();
   const std::size_t digits = std::max(exact_target.digits(), exact_draft.digits());
   const double most = limit.value_or(branches_of_a_minute<Real>(handle.in_python, digits, vocab));
-  // The programs are made here, while this thread has the GIL: one for the given rows, one for those made
-  // from them.
-  const std::array<EnumerableRule, 2> programs{handle.make(gamma, most).enumerated,
-                                               handle.make(gamma, most).enumerated};
-  std::size_t used = 0;
-  const auto rule = [&] { return programs.at(used++); };
+  const RulePrograms programs = handle.make(gamma, most);
+  const EnumerableRule& program = programs.enumerated;
+  bool first = true;
+  const auto rule = [&] {
+    return std::exchange(first, false) ? program : handle.make(gamma, most).enumerated;
+  };
   // The number of draws of a rule or drafter in Python is not known beforehand, so it counts them. A rule
   // runs for each draft.
   const auto drafted = static_cast<double>(exact_draft.support());
   const double branches = handle.own_drafter ? 1
-                          : handle.in_python ? std::pow(drafted, gamma)
-                                             : programs.front()->branch_bound(gamma, exact_draft.support(),
-                                                                              exact_target.support());
+                          : handle.in_python
+                              ? std::pow(drafted, gamma)
+                              : program->branch_bound(gamma, exact_draft.support(), exact_target.support());
   refuse_many(std::max(branches, sequence_bound(gamma, exact_target.support())), most, gamma, vocab, digits);
+  KnownRows known{.draft_has_rows = !handle.own_drafter, .max_branches = most};
+  // A drafter, too, may read the whole context.
+  if (const auto p = exact_target.memory(), q = exact_draft.memory(); p && q && known.draft_has_rows)
+    known.memory = std::max(*p, *q);
   Watch watch;
-  return dict_of(watch.run(
-      [&] { return examine_by_context<Real>(target, draft, rule, gamma, context, !handle.own_drafter); }));
+  return dict_of(watch.run([&] {
+    auto found = examine_by_context<Real>(target, draft, rule, gamma, context, known);
+    // The same functions run again; they refuse other draws or results than before.
+    if (handle.in_python) examine<Real>(target, draft, program, gamma, context);
+    return found;
+  }),
+                 context, programs, handle.in_python);
 }
 
 template <class Real>
 nb::dict prove_task(const ProofTask& task) {
   Watch watch;
-  nb::dict out = dict_of(watch.run([&] { return examine_by_context<Real>(task); }));
+  nb::dict out = dict_of(watch.run([&] { return examine_by_context<Real>(task); }), task.context,
+                         make_rule(task.rule, task.gamma), false);
   out["target"] = python_rows(task.target);
   out["draft"] = python_rows(task.draft);
-  out["context"] = python_tuple(task.context);
   return out;
 }
 
 nb::dict prove_config(const ConfigText& text, bool exact, std::optional<double> most) {
   const Config config = read_config(text);
   return about(text, [&] {
-    const ProofTask task = proof_task(config);
-    check_branches(task, exact ? Arithmetic::rational : Arithmetic::floating_point, most);
+    ProofTask task = proof_task(config);
+    task.max_branches = most;
+    check_branches(task, exact ? Arithmetic::rational : Arithmetic::floating_point);
     nb::dict out = exact ? prove_task<Rational>(task) : prove_task<double>(task);
     out["rule"] = task.rule.name();
     out["gamma"] = task.gamma;

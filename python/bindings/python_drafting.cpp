@@ -11,7 +11,7 @@
 namespace speclab::python {
 
 void PythonDrafter::Seen::count() {
-  if (++runs <= max_runs) return;
+  if (++runs <= 2 * max_runs) return;
   raise(PyExc_ValueError,
         fmt::format("max_branches: the drafter was run more than {} times; lower gamma or the vocabulary, or "
                     "raise max_branches",

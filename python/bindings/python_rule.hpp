@@ -29,7 +29,7 @@ struct PythonFunction {
 
   std::string name;
   HeldObject function;
-  std::uint64_t max_runs;  ///< limit for one enumeration
+  std::uint64_t max_runs;  ///< limit for one enumeration, of two
   std::atomic<std::uint64_t> runs = 0;
   AskedDraws asked;
   /// Rows of an enumeration as Python objects; their numbers stay at fixed addresses.
@@ -123,6 +123,11 @@ class PythonRun {
         std::make_shared<DrawFrom<Real, Random>>(random, vocab, rule_.asked, std::move(point_), first);
     nb::object returned = nb::borrow(rule_.function.get())(std::shared_ptr<PythonDraw>(draw), arguments...);
     draw->close();
+    if constexpr (enumerates) {
+      const Py_hash_t hash = PyObject_Hash(returned.ptr());
+      if (hash == -1) clear_error();  // no pair of integers: refused by the caller
+      draw->check_end(static_cast<std::size_t>(hash));
+    }
     return returned;
   }
 

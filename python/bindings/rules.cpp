@@ -31,7 +31,7 @@ void AskedDraws::check(const std::string& point, std::size_t question) {
 }
 
 void count_run(PythonFunction& rule) {
-  if (++rule.runs <= rule.max_runs) return;
+  if (++rule.runs <= 2 * rule.max_runs) return;
   raise(PyExc_ValueError,
         fmt::format("{}: run more than {} times; lower gamma or the vocabulary, or raise max_branches",
                     rule.name, rule.max_runs));

@@ -230,7 +230,7 @@ def check_sampler(
             `CheckResult.detectable_tv` is the distance found when differences within such a class count as unseen.
         level: chance of a false alarm.
         samples: number of calls (requests), instead of the planned number.
-        context: ids before the round.
+        context: ids before the round. Rounds in other contexts are not tested: where rows depend on it, test several.
         seed: seed of the drafts and of the completing tokens.
         batch: requests per call; None for one at a time.
 
@@ -285,7 +285,7 @@ def check_sampler(
                 emitted[first + i] = rounds.completed(out)
             if report is not None and first % (64 * batch) == 0:
                 report(first, samples)
-    about = f"{getattr(sampler, '__name__', type(sampler).__name__)}, gamma = {gamma}, {vocab} tokens"
+    about = f"{getattr(sampler, '__name__', type(sampler).__name__)}, gamma = {gamma}, {vocab} tokens, rounds after the context {seen} alone"
     if made:
         about += f"\nrows of {' and '.join(made)} made to differ by the last token (one row cannot show that another position's is read)"
     return check_samples(emitted, expected, level, power, about)

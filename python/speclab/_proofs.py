@@ -64,11 +64,19 @@ class Proof(Shown):
     #: the rule reads a row of another position.
     rows: str
     rows_words: str  #: `rows` as a sentence; empty if "given"
+    context: tuple[int, ...]  #: ids before the round to which all numbers apply
+    contexts: int  #: number of contexts in which rounds on the given rows were examined, the given one first
+    all_contexts: bool  #: whether a round can start in no other context
+    contexts_words: str  #: these three as a sentence; empty if a round can start in one context only, or the given one refutes the rule
+    #: tv, acceptance, optimal_acceptance and expected_emitted on the given rows from the given context, if the rule is lossless there
+    given: dict[str, Any]
+    compared_with: str  #: what a token without speculation is drawn from, if not from the target's rows: "plain(row)" of `rule`, or the argmax
 
     def __str__(self) -> str:
-        verdict = "lossless" if self.lossless else f"not lossless: {self.counterexample}"
+        verdict = f"lossless{self.compared_with and ', compared with ' + self.compared_with}" if self.lossless else f"not lossless: {self.counterexample}"
         how = "exact" if self.exact else "doubles"
         by_context = f"by context: {self.rows_words}\n" if self.rows_words else ""
+        by_context += f"contexts: {self.contexts_words}\n" if self.contexts_words else ""
         return (
             f"{self.rule}, gamma = {self.gamma} ({how}, {self.branches} branches): {verdict}\n"
             f"{by_context}target {_shown(self.target)}\ndraft {_shown(self.draft)}\n"
@@ -77,7 +85,7 @@ class Proof(Shown):
 
 
 #: Members that the extension module returns as they are.
-_FOUND = "lossless tv acceptance optimal_acceptance expected_accepted expected_emitted rejection law target_law branches rows rows_words".split()
+_FOUND = "lossless tv acceptance optimal_acceptance expected_accepted expected_emitted rejection law target_law branches rows rows_words context contexts all_contexts contexts_words given compared_with".split()
 #: Rows with more numbers than this are not kept.
 _MOST_NUMBERS = 10_000
 
@@ -110,7 +118,10 @@ def prove(
 
     One round (drafts, draws of the rule, the token after them) is completed to gamma + 1 tokens by plain decoding: token by
     token from the target, without a draft. Their joint distribution is compared with that of plain decoding alone. If they are
-    equal from every context, decoding by rounds has the target's distribution (Leviathan et al. 2023, appendix A.1).
+    equal from every context, decoding by rounds has the target's distribution (Leviathan et al. 2023, appendix A.1). If rows
+    are tables, rounds are examined from each context that plain decoding reaches from the given one, as long as they have no
+    more than `max_branches` together; a function or a drafter is examined in the given context alone. `Proof.contexts_words`
+    says so.
 
     Args:
         rule: a name ("token", "block", ...; `rule_names()`), parameters ({"kind": "lenient", "lenience": .5}), or a
@@ -122,7 +133,7 @@ def prove(
         policy: `policy(drafted, row) -> bool` decides before every token whether to draft it. It gets a tuple of the ids
             drafted so far and the row from which the last was drawn (None before the first). For the rules token and block
             and for functions of one draft.
-        context: ids before the round.
+        context: ids before the first round.
         exact: whether to use rational arithmetic; otherwise doubles, which are faster.
         max_branches: largest number of branches. The default is about a minute's work: 10^6 in exact arithmetic (fewer if
             numbers in rows have more than three digits) and 2 10^7 in doubles. For a function: the largest number of runs; the
@@ -205,13 +216,15 @@ class RuleComparison(Tabular):
         self.tokens = tokens
 
     def records(self) -> list[dict[str, Any]]:
-        """One dict per rule, with numbers as floats."""
+        """One dict per rule, with numbers as floats. They are of the given rows and context; `refuted` says where another proof refutes the rule."""
         out = []
         for proof, sampled in zip(self.proofs, self.tokens):
             record: dict[str, Any] = {"rule": proof.rule, "lossless": proof.lossless}
-            for key in ("tv", "acceptance", "optimal_acceptance", "expected_emitted"):
-                value = getattr(proof, key)
-                record[key] = None if value is None else float(value)
+            record.update({key: None if value is None else float(value) for key, value in proof.given.items()})
+            if any(one.given["tv"] != one.tv for one in self.proofs):
+                record["refuted"] = "" if proof.given["tv"] == proof.tv else "on made rows" if proof.rows == "made by context" else f"after {list(proof.context)}"
+            if any(one.compared_with for one in self.proofs):
+                record["compared_with"] = proof.compared_with
             if sampled is not None:
                 record.update(sampled_emitted=sampled.value, sampled_low=sampled.low, sampled_high=sampled.high)
             out.append(record)

@@ -46,7 +46,7 @@ def rule(
     Args:
         name: name in results; default: the function's.
         plain: `plain(row) -> weights`: the distribution of a token without speculation, if it is not the target's row. Greedy
-            rules return the argmax.
+            rules return the argmax. `prove` compares with it and says so.
         drafts: number of independent drafts, if the rule chooses among two or more at each position. Then
             `f(draw, target, draft, candidates)` gets two rows and a tuple of ids and returns `(accepted, token)`: whether a
             candidate is accepted, and that candidate or the token that replaces it. Drafts that begin with the accepted

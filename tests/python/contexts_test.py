@@ -205,3 +205,31 @@ def test_contexts_that_are_none_are_refused(context, error, words):
     for call in calls:
         with pytest.raises(error, match=f"^context: .*{words}"):
             call(context)
+
+
+TABLE_TARGET, TABLE_DRAFT = [[0.5, 0.5], [0.9, 0.1]], [[0.5, 0.5], [0.1, 0.9]]
+LENIENT = {"kind": "lenient", "lenience": 0.5}
+
+
+def test_rows_of_a_table_are_examined_from_every_context():
+    proof = prove(LENIENT, TABLE_TARGET, TABLE_DRAFT, 1)
+    assert not proof.lossless and proof.context == (1,) and "a round after 1 shows this" in str(proof)
+    assert proof.tv == prove(LENIENT, TABLE_TARGET, TABLE_DRAFT, 1, context=[1]).tv
+    own = prove(PLANTED["bonus of the first row"], [[0.5, 0.5], [0.9, 0.1]], [0.2, 0.8], 1)
+    assert not own.lossless and own.context == ()
+    passed = prove(py.token, TABLE_TARGET, TABLE_DRAFT, 1, exact=False)
+    assert passed.lossless and (passed.contexts, passed.all_contexts) == (2, True)
+    assert not prove("token", lambda tokens: [0.5, 0.5], TABLE_DRAFT, 1).all_contexts
+    sampled = check_sampler(lambda target, draft, drafted: [*drafted, 0], TABLE_TARGET, TABLE_DRAFT, 1, samples=100, context=[1])
+    assert "rounds after the context [1] alone" in str(sampled)
+
+
+def test_a_comparison_has_the_numbers_of_the_given_rows():
+    compared = compare_rules(["token", PLANTED["bonus of the first row"]], TARGET, DRAFT, 2, rounds=1000)
+    right, late = compared.records()
+    assert not late["lossless"] and late["refuted"] == "on made rows" and right["refuted"] == ""
+    for key in ("tv", "acceptance", "optimal_acceptance", "expected_emitted"):
+        assert late[key] == right[key]
+    assert compared.proofs[1].tv > 0
+    assert compare_rules(["token", LENIENT], TABLE_TARGET, TABLE_DRAFT).records()[1]["refuted"] == "after [1]"
+    assert "refuted" not in compare_rules(["token", "block"], TARGET, DRAFT, 2).records()[0]

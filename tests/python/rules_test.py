@@ -1,5 +1,6 @@
 """Tests that rules written in Python are enumerated and sampled like those of the catalogue."""
 
+import collections
 import inspect
 import random
 import time
@@ -414,3 +415,67 @@ def test_a_round_without_bonus_is_lossless_and_emits_fewer_tokens(gamma):
         accepted, token = without_bonus(draw, target, draft, drafted)
         return accepted, token if token != 2 else 1
     assert not prove(wrong, *rows, gamma=gamma).lossless
+
+
+TABLE = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]], [[0.2, 0.3, 0.5], [0.4, 0.3, 0.3], [0.3, 0.6, 0.1]]
+
+
+def token_with(bonus):
+    """The token rule, whose last token is bonus(draw, row, drafted)."""
+
+    def rule(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+                return i, draw.categorical([max(p - q, 0) for p, q in zip(target[i], draft[i])], target[i])
+        return len(drafted), bonus(draw, target[-1], drafted)
+
+    return rule
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("drawn", [1, 2])
+def test_a_rule_that_draws_less_or_returns_something_else_later_is_refused(exact, drawn):
+    calls = collections.Counter()
+
+    def less(draw, row, drafted):  # draws the first time alone
+        calls[drafted] += 1
+        return draw.categorical(row) if calls[drafted] <= drawn else 0
+
+    def other(draw, row, drafted):  # makes the same draws, but returns something else after 3 runs
+        calls["other", drafted] += 1
+        token = draw.categorical(row)
+        return token if calls["other", drafted] <= 3 else 0
+
+    for bonus in (less, other):
+        with pytest.raises(ValueError, match="not a function of its arguments and draws"):
+            prove(token_with(bonus), *TABLE, 2, exact=exact)
+
+
+def test_a_rule_with_randomness_of_its_own_is_refused():
+    generator = np.random.default_rng(1)
+
+    def match(draw, target, draft, drafted):
+        for i, x in enumerate(drafted):
+            token = int(generator.choice(3, p=target[i].astype(float)))
+            if token != x:
+                return i, token
+        return len(drafted), int(generator.choice(3, p=target[-1].astype(float)))
+
+    with pytest.raises(ValueError, match="not a function of its arguments and draws"):
+        prove(match, *TABLE, 2)
+
+
+def test_the_limit_on_runs_counts_branches():
+    branches = prove(py.token, *TABLE, 1).branches
+    assert prove(py.token, *TABLE, 1, max_branches=branches).branches == branches
+    with pytest.raises(ValueError, match="max_branches"):
+        prove(py.token, *TABLE, 1, max_branches=branches - 1)
+
+
+def test_a_rule_beside_plain_says_what_it_is_compared_with():
+    always = rule(plain=lambda row: [1, 0, 0])(lambda draw, target, draft, drafted: (0, 0))
+    assert "lossless, compared with plain(row)" in str(prove(always, *TABLE, 2))
+    records = speclab.compare_rules([always, "token", {"kind": "lenient-greedy", "lenience": 0.5}], *TABLE, 1).records()
+    assert [record["compared_with"] for record in records][:2] == ["plain(row)", ""]
+    assert "argmax" in records[2]["compared_with"]
+    assert "compared with" not in str(prove("token", *TABLE, 1))

@@ -78,9 +78,22 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
   }
 }
 
-std::optional<std::string> not_compared(int gamma, int tokens) {
-  if (tokens > gamma) return std::nullopt;
-  return fmt::format("the token after γ = {} accepted ones, because check.tokens is {}", gamma, tokens);
+/// Writes where the sequences begin and, if they show no difference, what they cannot show.
+void add_scope(EqualityResult& result, const Setup& setup, int gamma) {
+  const auto& prompts = setup.simulation.prompts;
+  result.texts = prompts.size() > 1   ? fmt::format("after {} prompts", prompts.size())
+                 : prompts[0].empty() ? "without a prompt"
+                                      : "after the prompt " + context_words(prompts[0]);
+  if (result.different) return;
+  if (result.tokens <= gamma) {
+    result.not_compared = fmt::format(
+        "what follows the first {} of a round's tokens, such as the one after γ = {} accepted ones, because check.tokens is {}",
+        result.tokens, gamma, result.tokens);
+  } else if (result.tokens == gamma + 1 && (setup.target.memory() != 0 || setup.draft.memory() != 0)) {
+    result.not_compared = fmt::format(
+        "rounds that start after other tokens, because check.tokens is γ + 1 = {}; give more, or several prompts",
+        result.tokens);
+  }
 }
 
 /// Returns the names, such as "typical, sigmoid and fault-accept-all".
@@ -157,7 +170,7 @@ std::vector<std::string> unseen(std::span<const CandidateLaw> laws) {
 std::optional<EqualityResult> test_rule(const Setup& setup, int gamma, const CheckSection& settings,
                                         const Control& control) {
   auto result = test_equality(setup, gamma, settings, control);
-  if (result && !result->different) result->not_compared = not_compared(gamma, settings.tokens);
+  if (result) add_scope(*result, setup, gamma);
   return result;
 }
 
@@ -172,8 +185,8 @@ std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, c
     result->diagnosis = diagnose(laws, setup.target.vocab(), settings.tokens, samples);
   } else {
     result->unseen_faults = unseen(laws);
-    result->not_compared = not_compared(gamma, settings.tokens);
   }
+  add_scope(*result, setup, gamma);
   return result;
 }
 

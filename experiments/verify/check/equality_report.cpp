@@ -28,7 +28,7 @@ SPECLAB_OBJECT(EqualityResult, "equality_test",
                               tail_p, tail_adjusted_p, impossible, positions, power, detectable_effect,
                               detectable_between_classes, detectable_total_variation),
                {"samples_for_total_variation_0.01", &EqualityResult::samples_for_one_percent},
-               SPECLAB_FIELDS(EqualityResult, diagnosis, unseen_faults, not_compared));
+               SPECLAB_FIELDS(EqualityResult, diagnosis, unseen_faults, texts, not_compared));
 
 namespace {
 
@@ -134,8 +134,9 @@ Listing equality_text(const EqualityResult& result) {
     if (!exact) text += " each, or fewer: as many as fill all classes that there can be";
   }
   text += fmt::format("\nverdict   {} (level {:g})\n",
-                      result.different ? "DIFFERENT: the tokens do not have the target's distribution"
-                                       : "equal: no difference found",
+                      result.different
+                          ? "DIFFERENT: the tokens do not have the target's distribution"
+                          : "equal: no difference found" + (result.texts ? " in texts " + *result.texts : ""),
                       result.level);
   if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
   if (result.not_compared) text += fmt::format("NOT compared: {}\n", *result.not_compared);

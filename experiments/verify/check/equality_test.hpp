@@ -76,7 +76,8 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   std::optional<std::vector<LikelihoodFit>> diagnosis;
   /// Planted faults that given sequences cannot show, if no difference was found.
   std::optional<std::vector<std::string>> unseen_faults;
-  /// The token that no sequence holds, if no difference was found and there is one.
+  std::optional<std::string> texts;  ///< where the sequences begin: "after the prompt 0"
+  /// What the sequences cannot show of a round, if no difference was found.
   std::optional<std::string> not_compared;
 };
 SPECLAB_IS_DESCRIBED(EqualityResult);

@@ -28,6 +28,16 @@ constexpr std::size_t max_sequences = 10000;
 constexpr double branch_seconds = 3e-6;
 constexpr double exact_branch_seconds = 6e-5;
 constexpr double cheap_digits = 3;
+/// Proofs in doubles are repeated in fractions of so few digits, if these take no longer than this.
+constexpr std::size_t short_digits = 6;
+constexpr double short_seconds = 2;
+
+/// Returns the digits of a task's fractions; 0 for doubles.
+std::size_t fraction_digits(const ProofTask& task, Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::floating_point) return 0;
+  constexpr std::size_t double_digits = 17;
+  return std::max({digits_of(task.target), digits_of(task.draft), task.request ? double_digits : 1});
+}
 
 double seconds_a_branch(Arithmetic arithmetic, std::size_t digits) {
   if (arithmetic == Arithmetic::floating_point) return branch_seconds;
@@ -106,6 +116,10 @@ void require_effect(const ProofTask& task, const Losslessness<Real>& found) {
       *task.fault, task.request->tokens, find_named(history_faults(), *task.fault)->sentence);
 }
 
+double limit_of(const ProofTask& task, Arithmetic arithmetic) {
+  return task.max_branches.value_or(branch_limit(arithmetic, fraction_digits(task, arithmetic)));
+}
+
 template <class Real>
 Proof prove_in(const ProofTask& task) {
   constexpr bool rational = !std::is_same_v<Real, double>;
@@ -117,7 +131,12 @@ Proof prove_in(const ProofTask& task) {
   proof.gamma = task.gamma;
   proof.target = proved_rows(task.target, examined.made_target);
   proof.draft = proved_rows(task.draft, examined.made_draft);
-  proof.context = task.context;
+  proof.context = examined.contexts.refuting.value_or(task.context);
+  if (!task.request) {
+    proof.contexts = examined.contexts.count;
+    proof.all_contexts = examined.contexts.all;
+    proof.contexts_words = contexts_words(examined.contexts, task.context, found.lossless());
+  }
   proof.rows = examined.rows;
   proof.fault = task.fault;
   if (task.request) {
@@ -187,14 +206,29 @@ ExaminedByContext<Real> examine_by_context(const ProofTask& task) {
     }
     return examined;
   }
+  const Arithmetic arithmetic =
+      std::is_same_v<Real, double> ? Arithmetic::floating_point : Arithmetic::rational;
+  const KnownRows known{.memory = std::max(target.order(), draft.order()),
+                        .max_branches = limit_of(task, arithmetic)};
   return examine_by_context<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma,
-                                  std::span<const Token>(task.context));
+                                  std::span<const Token>(task.context), known);
 }
 template ExaminedByContext<double> examine_by_context(const ProofTask& task);
 template ExaminedByContext<Rational> examine_by_context(const ProofTask& task);
 
 Proof prove(const ProofTask& task, Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::rational ? prove_in<Rational>(task) : prove_in<double>(task);
+  if (arithmetic == Arithmetic::rational) return prove_in<Rational>(task);
+  Proof found = prove_in<double>(task);
+  const BranchCost exact = branch_cost(task, Arithmetic::rational);
+  const auto contexts = static_cast<double>(std::max(task.target.size(), task.draft.size()));
+  if (task.request || exact.digits > short_digits || exact.seconds * contexts > short_seconds) return found;
+  ProofTask everywhere = task;
+  everywhere.max_branches = contexts * exact.branches;
+  Proof repeated = prove_in<Rational>(everywhere);
+  const double tv = as_double(found.tv);
+  if (std::abs(as_double(repeated.tv) - tv) <= enumeration_rounding) return found;
+  repeated.tv_in_doubles = tv;
+  return repeated;
 }
 
 double branch_bound(const ProofTask& task) {
@@ -231,11 +265,7 @@ double branch_limit(Arithmetic arithmetic, std::size_t digits) {
 
 BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic) {
   BranchCost cost{.branches = branch_bound(task)};
-  if (arithmetic == Arithmetic::rational) {
-    constexpr std::size_t double_digits = 17;
-    cost.digits = std::max(digits_of(task.target), digits_of(task.draft));
-    if (task.request) cost.digits = std::max(cost.digits, double_digits);
-  }
+  cost.digits = fraction_digits(task, arithmetic);
   cost.seconds = cost.branches * seconds_a_branch(arithmetic, cost.digits);
   return cost;
 }
@@ -250,9 +280,9 @@ std::string cost_words(const BranchCost& cost) {
                      cost.digits > 0 ? fmt::format(" in fractions of {} digits", cost.digits) : "");
 }
 
-void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<double> limit) {
+void check_branches(const ProofTask& task, Arithmetic arithmetic) {
   const BranchCost cost = branch_cost(task, arithmetic);
-  const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
+  const double most = limit_of(task, arithmetic);
   if (cost.branches <= most) return;
   throw ConfigError(
       "/gamma",

@@ -27,6 +27,7 @@ struct ProofTask {
   std::vector<Token> context = {};
   std::optional<RequestTask> request = {};  ///< filters of the rows; the proof then follows several rounds
   std::optional<std::string> fault = {};    ///< name of the request's planted fault
+  std::optional<double> max_branches = {};  ///< default: `branch_limit`
 };
 
 enum class Arithmetic { floating_point, rational };
@@ -50,6 +51,9 @@ SPECLAB_IS_DESCRIBED(ProvedRows);
 /// Returns a sentence that says what these rows show about a rule that reads the row of a wrong position;
 /// empty for `given`.
 std::string rows_words(ProvedRows rows);
+/// Returns where rounds were examined that start after `given`; empty if no round can start elsewhere, or the
+/// given context refutes the rule.
+std::string contexts_words(const ExaminedContexts& contexts, std::span<const Token> given, bool lossless);
 
 /// The largest expected number of tokens that a lossless scheme emits in a round with the same drafted
 /// tokens.
@@ -70,7 +74,10 @@ struct Proof {
   /// The rows: one, or one per context; empty above 10,000 numbers.
   std::optional<std::vector<std::vector<ProofNumber>>> target;
   std::optional<std::vector<std::vector<ProofNumber>>> draft;
-  std::vector<Token> context;  ///< context before the round
+  std::vector<Token> context;             ///< context before the round of these numbers
+  std::optional<std::uint64_t> contexts;  ///< number of contexts that were examined, the given one first
+  std::optional<bool> all_contexts;       ///< whether a round can start in no other
+  std::string contexts_words;             ///< says so; empty if there is one context
   ProvedRows rows = ProvedRows::given;
   std::optional<std::uint64_t> tokens;  ///< number of tokens compared, of several rounds; else gamma + 1
   std::optional<std::string> sampling;  ///< the target's filters, whose rows these are
@@ -78,8 +85,9 @@ struct Proof {
   /// Expected share of these tokens that the grammar determines, which need no draft model.
   std::optional<ProofNumber> forced = {};
   bool lossless = false;
-  ProofNumber tv;          ///< total variation between the distributions of these tokens
-  ProofNumber acceptance;  ///< P(a token is accepted at the first position)
+  ProofNumber tv;                            ///< total variation between the distributions of these tokens
+  std::optional<double> tv_in_doubles = {};  ///< if doubles were asked for, and rounding decides a tie there
+  ProofNumber acceptance;                    ///< P(a token is accepted at the first position)
   /// Largest acceptance of any lossless rule there, with candidates drawn in this way; empty for siblings
   /// without replacement over vocabularies too large for the search.
   std::optional<ProofNumber> optimal_transport_bound;
@@ -101,7 +109,8 @@ template <class Real>
 ExaminedByContext<Real> examine_by_context(const ProofTask& task);
 
 /// Proves whether the rule is lossless on the given rows. If these are equal in all contexts, also tries rows
-/// made from them that differ (examine_by_context).
+/// made from them that differ (examine_by_context). Where fractions take little, a proof in doubles is
+/// repeated in them: if rounding decided a tie of the rows, the result is the proof in fractions.
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
 /// optimum_of returns the optimum of a task (analysis/exact/optimum.hpp). check_optimum throws ConfigError if
@@ -129,7 +138,8 @@ double branch_bound(const ProofTask& task);
 std::size_t digits_of(const ExactRows& rows);
 
 /// Returns the default limit on branches, about a minute's work in either arithmetic. Rational arithmetic
-/// takes longer if rows have more digits.
+/// takes longer if rows have more digits. A rule that passes in the given context is tried in others as long
+/// as all together have no more branches.
 double branch_limit(Arithmetic arithmetic, std::size_t digits);
 
 /// Estimated cost of enumerating a task.
@@ -141,8 +151,7 @@ struct BranchCost {
 BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic);
 std::string cost_words(const BranchCost& cost);
 
-/// Throws ConfigError above `limit` branches (empty: `branch_limit`), with their number, their cost, and how
-/// to lower them.
-void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<double> limit);
+/// Throws ConfigError above the limit on branches, with their number, their cost, and how to lower them.
+void check_branches(const ProofTask& task, Arithmetic arithmetic);
 
 }  // namespace speclab

@@ -9,6 +9,7 @@
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/page_text.hpp"
 #include "experiments/catalog/rules/rule_programs.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {
@@ -112,10 +113,11 @@ SPECLAB_RESULT(ProofOptimum, "optimum", paths, nodes, expected_emitted, proved, 
                variables);
 
 SPECLAB_OBJECT(Proof, "proof", {"rule", &Proof::rule, kind_of(rule_family())},
-               SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, tokens, sampling, fault, forced,
-                              lossless, tv, acceptance, optimal_transport_bound, expected_accepted,
-                              expected_emitted, rejection, optimum, counterexample, distribution,
-                              target_distribution, branches, arithmetic));
+               SPECLAB_FIELDS(Proof, gamma, target, draft, context, contexts, all_contexts, rows, tokens,
+                              sampling, fault, forced, lossless, tv, tv_in_doubles, acceptance,
+                              optimal_transport_bound, expected_accepted, expected_emitted, rejection,
+                              optimum, counterexample, distribution, target_distribution, branches,
+                              arithmetic));
 
 std::string rows_words(ProvedRows rows) {
   static constexpr const char* words[] = {
@@ -124,6 +126,17 @@ std::string rows_words(ProvedRows rows) {
       "lossless on the given rows, but not on the rows below, which prove made from them and which differ by the last token",
       "the given rows and those that prove makes from them are the same in every context that occurs, so they cannot reveal a rule that reads the row of another position"};
   return words[static_cast<std::size_t>(rows)];
+}
+
+std::string contexts_words(const ExaminedContexts& contexts, std::span<const Token> given, bool lossless) {
+  if (contexts.refuting) {
+    return fmt::format("a round after {} shows this, and a round after {} does not",
+                       fmt::join(*contexts.refuting, ","), context_words(given));
+  }
+  if (!lossless || (contexts.all && contexts.count == 1)) return "";
+  return fmt::format("{}{} in which a round can start{}; the numbers are of a round after {}",
+                     contexts.all ? "all " : "", contexts.count,
+                     contexts.all ? "" : ", and others may show a difference", context_words(given));
 }
 
 std::string proof_line(const char* label, const std::string& value) {
@@ -142,8 +155,10 @@ Listing proof_text(const Proof& proof) {
                                      exact ? "exactly" : "to rounding (--exact proves it)")
                        : fmt::format("NO: the joint distribution of {} tokens is not the target's", length));
   if (proof.lossless && !expected_lossless(proof.rule, 0))
-    line("",
-         "These rows and this γ show no difference, but speclab lists the rule as lossy: others show one.");
+    line("", fmt::format(
+                 "{} and this γ show no difference, but speclab lists the rule as lossy: others show one.",
+                 proof.all_contexts.value_or(true) ? "These rows" : "These contexts"));
+  if (!proof.contexts_words.empty()) line("contexts", proof.contexts_words);
   if (const std::string words = rows_words(proof.rows); !words.empty()) line("by context", words);
   line("target", shown_rows(proof.target));
   if (make_rule(proof.rule, proof.gamma).sampled->takes_argmax())
@@ -167,6 +182,12 @@ Listing proof_text(const Proof& proof) {
     if (proof.lossless) line("below it by", shown_number(below_optimum(proof)));
   }
   line("P(rejection)", shown_number(proof.rejection));
+  if (proof.tv_in_doubles)
+    line(
+        "ties",
+        fmt::format(
+            "in doubles the total variation is {:.4g}: rounding decides a tie of these rows, so all numbers are fractions",
+            *proof.tv_in_doubles));
   line("branches", fmt::format("{} ({})", proof.branches, exact ? "rational" : "double"));
   if (const auto& counter = proof.counterexample) {
     line("counterexample",

@@ -56,7 +56,7 @@ class RequestExaminer {
   Losslessness<double> operator()(const std::string& rule, const RequestLaw& law, const HistoryFault& fault) {
     task_.rule = read(kind_of(rule_family()), Json{{"kind", rule}}, "/rule");
     task_.request = RequestTask{law, law, fault, tokens_};
-    check_branches(task_, Arithmetic::floating_point, std::nullopt);
+    check_branches(task_, Arithmetic::floating_point);
     return examine_by_context<double>(task_).round;
   }
 

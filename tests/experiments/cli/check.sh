@@ -4,7 +4,11 @@
 . "$2/tests/program.bash" "$@"
 
 expect 0 check "$check" --set check.samples=20000
-says out "verdict   equal"
+says out "verdict   equal: no difference found in texts without a prompt"
+says out "NOT compared: rounds that start after other tokens"
+expect 0 check "$check" --set check.samples=2000 --set check.tokens=4 --set 'simulation.prompt=[1]'
+says out "in texts after the prompt 1"
+if grep -q "NOT compared" out; then fail "texts of more than one round are compared"; fi
 for fault in accept-all resample-target swapped-residual; do
   expect 1 check "$check" --set check.samples=20000 --set "rule.kind=fault-$fault" --json
   python "assert data['verdict'] == 'different' and data['pearson_p'] < 1e-6 and data['adjusted_p'] < 1e-6" out

@@ -196,10 +196,66 @@ TEST_CASE("rows that are alike in every context: a rule must be lossless on rows
 }
 
 TEST_CASE("what exceeds the limit is refused with the count") {
-  const ProofTask large = golden(R"({"kind": "tree", "drafts": 3})", 3);
-  CHECK_THROWS_WITH_AS(check_branches(large, Arithmetic::rational, 1e6), doctest::Contains("branches"),
+  ProofTask large = golden(R"({"kind": "tree", "drafts": 3})", 3);
+  large.max_branches = 1e6;
+  CHECK_THROWS_WITH_AS(check_branches(large, Arithmetic::rational), doctest::Contains("branches"),
                        ConfigError);
-  check_branches(golden(R"({"kind": "token"})"), Arithmetic::rational, 1e6);
+  ProofTask small = golden(R"({"kind": "token"})");
+  small.max_branches = 1e6;
+  check_branches(small, Arithmetic::rational);
+}
+
+TEST_CASE("a round is examined from every context in which one can start, and the refuting one is named") {
+  ProofTask task;
+  task.target = parse_rows(".5,.5;.9,.1", "--target");
+  task.draft = parse_rows(".5,.5;.1,.9", "--draft");
+  task.rule = rule_of(R"({"kind": "lenient", "lenience": 0.5})");
+  ProofTask there = task;
+  there.context = {1};
+  for (const Arithmetic arithmetic : {Arithmetic::rational, Arithmetic::floating_point}) {
+    const Proof found = prove(task, arithmetic);
+    CHECK_FALSE(found.lossless);
+    CHECK(found.context == std::vector<Token>{1});
+    CHECK(found.counterexample->tokens == std::vector<Token>{1, 0});
+    CHECK(terminal(proof_text(found)).find("a round after 1 shows this") != std::string::npos);
+    CHECK(found.tv == prove(there, arithmetic).tv);
+  }
+  task.rule = rule_of(R"({"kind": "block"})");
+  const Proof all = prove(task, Arithmetic::rational);
+  CHECK(all.lossless);
+  CHECK(all.contexts == 2);
+  CHECK(all.all_contexts == true);
+  CHECK(all.context.empty());
+  // A limit on branches leaves contexts out, and the text says so.
+  task.max_branches = 4;
+  const Proof one = prove(task, Arithmetic::rational);
+  CHECK(one.contexts == 1);
+  CHECK(terminal(proof_text(one)).find("others may show a difference") != std::string::npos);
+  // Decoding never comes to token 2, after which the rows differ, and the last two tokens matter in order 2.
+  task.max_branches.reset();
+  task.target = parse_rows(".5,.5,0;.5,.5,0;0,0,1", "--target");
+  task.draft = parse_rows(".2,.8,0;.2,.8,0;1,0,0", "--draft");
+  CHECK(prove(task, Arithmetic::rational).contexts == 2);
+  task.draft = parse_rows(".5,.5;.5,.5;.1,.9;.1,.9", "--draft");
+  task.target = parse_rows(".5,.5", "--target");
+  CHECK(prove(task, Arithmetic::rational).contexts == 4);
+}
+
+TEST_CASE("where rounding decides a tie, the proof in doubles is replaced by that in fractions") {
+  ProofTask task;
+  task.target = parse_rows(".4,.3,.3", "--target");
+  task.draft = parse_rows(".6,.3,.1", "--draft");
+  task.gamma = 2;
+  task.rule = rule_of(R"({"kind": "lenient-greedy", "lenience": 0.75})");
+  const Proof found = prove(task, Arithmetic::floating_point);
+  const Proof exact = prove(task, Arithmetic::rational);
+  CHECK(found.lossless == exact.lossless);
+  CHECK(found.tv == exact.tv);
+  CHECK(found.tv_in_doubles.has_value());
+  CHECK(terminal(proof_text(found)).find("rounding decides a tie") != std::string::npos);
+  CHECK_FALSE(exact.tv_in_doubles.has_value());
+  task.rule = rule_of(R"({"kind": "token"})");
+  CHECK(prove(task, Arithmetic::floating_point).arithmetic == Arithmetic::floating_point);
 }
 
 TEST_CASE("a planted fault is named, and refused where it changes nothing") {
