@@ -50,7 +50,7 @@ std::string escape_markup(std::string_view text) {
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string out;
   out.reserve(text.size());
-  for (const char letter : text) {
+  for (const char letter : printable(text, std::string::npos)) {
     const auto found = references.find(letter);
     out += found == references.end() ? std::string_view(&letter, 1) : found->second;
   }

@@ -7,8 +7,8 @@
 
 namespace speclab {
 
-/// Returns `text` with & < > " ' replaced by character references: safe as element content and in quoted
-/// attributes.
+/// Returns `printable` text with & < > " ' replaced by character references: safe as element content and in
+/// quoted attributes.
 std::string escape_markup(std::string_view text);
 
 /// Returns true for ids that need no escaping in HTML, in SVG and in fragments: a letter, then letters,

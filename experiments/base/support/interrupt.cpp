@@ -11,6 +11,7 @@
 namespace speclab {
 namespace {
 
+constexpr std::array<int, 3> asking = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
@@ -62,18 +63,6 @@ LimitTimer made_timer(clockid_t clock) {
   return timer;
 }
 
-void remove(LimitTimer& timer) {
-  if (std::exchange(timer.exists, false)) ::timer_delete(timer.id);
-}
-
-struct sigaction action_of(void (*handler)(int), int flags) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = flags;
-  return action;
-}
-
 }  // namespace
 
 InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupted), scope_(&stop_) {
@@ -81,22 +70,24 @@ InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupte
   exit_code_at_limit = exit_code;
   limit_nanoseconds = std::llround(seconds * 1e9);
   set_interrupted_threads(static_cast<int>(std::thread::hardware_concurrency()));
-  const struct sigaction at_limit = action_of(end_at_limit, 0);
+  struct sigaction at_limit = {};
+  at_limit.sa_handler = end_at_limit;
   sigaction(SIGPROF, &at_limit, &former_limit_);
   timer_of_process = made_timer(CLOCK_PROCESS_CPUTIME_ID);
   timer_of_thread = made_timer(CLOCK_THREAD_CPUTIME_ID);
   // SA_RESETHAND gives the second signal its default action; SA_RESTART continues interrupted reads and
   // writes. Reads that can wait forever check the flag themselves (sim/text/input_stream.hpp).
-  const struct sigaction action = action_of(raise_flag, static_cast<int>(SA_RESETHAND | SA_RESTART));
-  sigaction(SIGINT, &action, &former_interrupt_);
-  sigaction(SIGTERM, &action, &former_terminate_);
+  struct sigaction action = {};
+  action.sa_handler = raise_flag;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (std::size_t i = 0; i < asking.size(); ++i) sigaction(asking[i], &action, &former_[i]);
+  if (former_[2].sa_handler == SIG_IGN) sigaction(SIGHUP, &former_[2], nullptr);  // by nohup
 }
 
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &former_interrupt_, nullptr);
-  sigaction(SIGTERM, &former_terminate_, nullptr);
-  remove(timer_of_process);
-  remove(timer_of_thread);
+  for (std::size_t i = 0; i < asking.size(); ++i) sigaction(asking[i], &former_[i], nullptr);
+  for (LimitTimer* const timer : {&timer_of_process, &timer_of_thread})
+    if (std::exchange(timer->exists, false)) ::timer_delete(timer->id);
   sigaction(SIGPROF, &former_limit_, nullptr);
 }
 

@@ -4,18 +4,19 @@
 #include <signal.h>
 #include <time.h>
 
+#include <array>
 #include <functional>
 
 #include "core/stop.hpp"
 
 namespace speclab {
 
-/// During its lifetime, the first SIGINT or SIGTERM raises a flag that all work of the thread that made the
-/// guard checks (core/stop.hpp), so that results so far can be written. If the work does not end within
-/// `seconds` of processor time of that thread, or `seconds` per thread of all threads together, the process
-/// exits with `exit_code`; atomic writes are then complete or undone. A second signal of the same kind takes
-/// its default action. The destructor restores the former handlers. Only one guard may live at a time, made
-/// and destroyed by the main thread.
+/// During its lifetime, the first SIGINT, SIGTERM or unignored SIGHUP raises a flag that all work of the
+/// thread that made the guard checks (core/stop.hpp), so that results so far can be written. If the work does
+/// not end within `seconds` of processor time of that thread, or `seconds` per thread of all threads
+/// together, the process exits with `exit_code`; atomic writes are then complete or undone. A second signal
+/// of the same kind takes its default action. The destructor restores the former handlers. Only one guard may
+/// live at a time, made and destroyed by the main thread.
 class InterruptGuard {
  public:
   explicit InterruptGuard(int exit_code = 130, double seconds = 0.4);
@@ -24,8 +25,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction former_interrupt_ = {};
-  struct sigaction former_terminate_ = {};
+  std::array<struct sigaction, 3> former_ = {};
   struct sigaction former_limit_ = {};
   std::function<bool()> stop_;
   StopScope scope_;

@@ -73,6 +73,8 @@ TEST_CASE("a page holds everything it was given, escaped") {
     CHECK(has(text, part));
   }
   CHECK_FALSE(has(text, "A <title>"));
+  CHECK(escape_markup(std::string("a\0<\x1b[2J\nγ\xff", 11)) == "a\\x00&lt;\\x1b[2J\nγ\\xff");
+  CHECK(escape_markup(std::string(10'000, '<')).size() == 40'000);
 }
 
 TEST_CASE("labels of lines stand apart from their texts, which are unchanged") {

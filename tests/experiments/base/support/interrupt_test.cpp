@@ -43,7 +43,7 @@ int status_after(int first, int second) {
 TEST_CASE("the first signal raises the flag and the former handlers come back") {
   const auto interrupt_before = handler_of(SIGINT);
   const auto terminate_before = handler_of(SIGTERM);
-  for (const int signal_number : {SIGINT, SIGTERM}) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     const InterruptGuard guard;
     CHECK_FALSE(interrupted());
     ::raise(signal_number);
@@ -51,6 +51,16 @@ TEST_CASE("the first signal raises the flag and the former handlers come back") 
   }
   CHECK((handler_of(SIGINT) == interrupt_before));
   CHECK((handler_of(SIGTERM) == terminate_before));
+}
+
+TEST_CASE("a hangup that nohup ignores stays ignored") {
+  const auto before = ::signal(SIGHUP, SIG_IGN);
+  {
+    const InterruptGuard guard;
+    ::raise(SIGHUP);
+    CHECK_FALSE(interrupted());
+  }
+  CHECK((::signal(SIGHUP, before) == SIG_IGN));
 }
 
 TEST_CASE("the same signal a second time ends the program") {
