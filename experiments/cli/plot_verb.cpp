@@ -129,8 +129,8 @@ int plot_main(const Values& values) {
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All figures are drawn before the first file is written.
   const Pictures pictures = draw_pictures(figures, options);
-  if (options.partial) fmt::print(stderr, "note: {}: partial results\n", printable_line(given));
-  for (const std::string& note : pictures.notes) fmt::print(stderr, "note: {}\n", printable_line(note));
+  if (options.partial) print_error(fmt::format("note: {}: partial results", printable_line(given)));
+  for (const std::string& note : pictures.notes) print_error("note: " + printable_line(note));
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {
     const fs::path picture =
         stem.string() + (pictures.files.size() > 1 ? fmt::format("-{}", i + 1) : "") + "." + format;

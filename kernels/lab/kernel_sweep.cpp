@@ -10,6 +10,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/csv.hpp"
+#include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 
@@ -135,8 +136,8 @@ std::vector<double> parse_alphas(const std::string& text) {
 bool runs_on(int capability, const char* name, int needed) {
   if (needed <= capability) return true;
   const auto version = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
-  fmt::print(stderr, "{} is left out: it needs compute capability {}, and this device has {}\n", name,
-             version(needed), version(capability));
+  print_error(fmt::format("{} is left out: it needs compute capability {}, and this device has {}", name,
+                          version(needed), version(capability)));
   return false;
 }
 

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/support/printable.hpp"
+
 namespace speclab {
 
 namespace po = boost::program_options;
@@ -82,7 +84,7 @@ struct Verb {
 /// Prints on standard error that a signal ended the work early, and the consequence `what` ("nothing was
 /// tested"). Returns the exit code.
 inline int interrupted_exit(const char* what) {
-  fmt::print(stderr, "interrupted: {}\n", what);
+  print_error(fmt::format("interrupted: {}", what));
   return exit_interrupted;
 }
 

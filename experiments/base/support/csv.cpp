@@ -70,10 +70,9 @@ void warn_of_open_end(std::string_view text, const std::string& file) {
   static std::set<std::string> warned;
   const std::scoped_lock lock(mutex);
   if (text.empty() || text.ends_with('\n') || text.ends_with('\r') || !warned.insert(file).second) return;
-  fmt::print(stderr, "warning: {}\n",
-             printable_line(fmt::format(
-                 "{}:{}: no newline after this line; if the file was cut off, its last number is wrong", file,
-                 1 + std::ranges::count(text, '\n'))));
+  print_error(fmt::format(
+      "warning: {}:{}: no newline after this line; if the file was cut off, its last number is wrong",
+      printable_line(file), 1 + std::ranges::count(text, '\n')));
 }
 
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csignal>
+#include <cstdio>
 
 #include "sim/text/utf8.hpp"
 
@@ -72,5 +74,12 @@ Glyph first_glyph(std::string_view text) {
 std::string printable(std::string_view text, std::size_t most) { return shortened(text, most, true); }
 
 std::string printable_line(std::string_view text, std::size_t most) { return shortened(text, most, false); }
+
+void print_error(std::string_view text) {
+  const std::string line = printable(text) + "\n";
+  const auto former = std::signal(SIGPIPE, SIG_IGN);
+  std::fputs(line.c_str(), stderr);
+  std::signal(SIGPIPE, former);
+}
 
 }  // namespace speclab

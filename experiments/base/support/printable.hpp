@@ -1,4 +1,4 @@
-// Makes untrusted text safe for a terminal or a message.
+// Makes untrusted text safe for a terminal or a message, and prints messages on standard error.
 #pragma once
 
 #include <algorithm>
@@ -42,5 +42,9 @@ inline std::string brief(std::string_view text) { return printable(text, 80); }
 
 /// Returns the text as `printable` does, but with newlines as \x0a, for one line or one cell of a table.
 std::string printable_line(std::string_view text, std::size_t most = 4000);
+
+/// Prints the text as `printable` returns it, and a newline, on standard error. If standard error is closed,
+/// full or a pipe without a reader, the text is lost, and nothing else happens.
+void print_error(std::string_view text);
 
 }  // namespace speclab

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "experiments/base/support/printable.hpp"
+
 namespace speclab {
 namespace {
 
@@ -71,10 +73,9 @@ void Progress::advance(std::uint64_t steps) {
   if (!next_draw_.compare_exchange_strong(due, passed.count() + every_)) return;
   const double seconds = std::chrono::duration<double>(passed).count();
   const std::string text = progress_line(title_, done, total_, seconds);
-  const std::string line = in_place_ ? clear_line + text : text + "\n";
   const std::lock_guard lock(drawing_);
-  std::fputs(line.c_str(), stderr);
-  std::fflush(stderr);
+  if (!in_place_) return print_error(text);
+  std::fputs((clear_line + text).c_str(), stderr);
 }
 
 }  // namespace speclab
