@@ -40,13 +40,13 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
 int check_main(const Values& values) {
   const auto file = values.text("config");
   const ThreadLimit limit(thread_option(values));
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   const auto config = load_config(file, values);
   const std::string samples = values.given("samples").value_or("");
   const auto result = in_file(file, [&] { return check_config(*config, samples, values.has("json")); });
   if (!result) return interrupted_exit("nothing was tested");
-  show_finding(values, folder, config->title, *result, equality_text, equality_headline, equality_figures,
-               samples.empty() ? file : samples);
+  show_finding(values, finding_of(config->title, *result, equality_text, equality_headline, equality_figures,
+                                  config, {samples}));
   return result->different ? exit_failed_check : exit_ok;
 }
 

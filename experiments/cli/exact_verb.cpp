@@ -13,11 +13,11 @@ namespace {
 int exact_main(const Values& values) {
   const auto file = values.text("config");
   const ThreadLimit limit(thread_option(values));
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   const auto config = load_config(file, values);
   const bool simulates = !values.has("no-simulation");
   const ExactResult result = in_file(file, [&] { return analyse_exactly(*config, simulates); });
-  show_finding(values, folder, result.title, result, exact_text, exact_headline, exact_figures, file);
+  show_finding(values, finding_of(result.title, result, exact_text, exact_headline, exact_figures, config));
   return exit_ok;
 }
 

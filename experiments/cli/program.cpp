@@ -1,7 +1,9 @@
 #include "experiments/cli/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
@@ -80,9 +82,10 @@ int run_verb(const Verb& verb, const std::string& called, const Words& words, co
   Words lasting;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--threads") ++i;
-    const bool other = word == "--threads" || word == "--force" || word == "--json";
-    if (!other && !word.starts_with("--threads=")) lasting.push_back(word);
+    const bool alone = word == "--quiet" || word == "-q" || word == "--force" || word == "--json";
+    const bool valued = word.starts_with("--threads") || word.starts_with("--out");
+    if (valued && word.find('=') == std::string::npos) ++i;
+    if (!alone && !valued) lasting.push_back(word);
   }
   values.command = shell_command(called, lasting);
   return verb.run(values);
@@ -187,6 +190,10 @@ std::string as_set_option(const Verb& verb, const std::string& option, const Wor
 int run_program(const Words& words) {
   // Exceeding a file-size limit then causes an error, like a full disk, not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
+  // No file that is opened later takes the place of a closed standard stream, whose writes would go into it.
+  int spare = 0;
+  while (spare >= 0 && spare <= STDERR_FILENO) spare = ::open("/dev/null", O_RDONLY);
+  ::close(spare);
   const InterruptGuard guard(exit_interrupted);
   std::string message;
   try {
@@ -195,7 +202,7 @@ int run_program(const Words& words) {
       throw std::runtime_error("the standard output cannot be written: the device is full, or was closed");
     return code;
   } catch (const Stopped&) {
-    fmt::print(stderr, "interrupted; the same command starts over\n");
+    print_error("interrupted; the same command starts over");
     return exit_interrupted;
   } catch (const ConfigError& error) {
     message = error.sentence();
@@ -209,7 +216,7 @@ int run_program(const Words& words) {
   } catch (const std::exception& error) {
     message = error.what();
   }
-  fmt::print(stderr, "error: {}\n", printable(message));
+  print_error("error: " + message);
   return exit_bad_input;
 }
 

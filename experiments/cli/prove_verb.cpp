@@ -71,7 +71,7 @@ Arithmetic arithmetic_option(const Values& values) {
 }
 
 int prove_one(const Values& values) {
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   const Arithmetic arithmetic = arithmetic_option(values);
   refuse(values, {"instances"}, "one proof");
   const bool wants_optimum = values.has("optimum");
@@ -82,11 +82,12 @@ int prove_one(const Values& values) {
     return found;
   };
   ProofTask task;
+  std::shared_ptr<const Config> config;
   if (values.has("config")) {
     refuse(values, {"rule", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
            "a config (use --set)");
     const auto file = values.text("config");
-    const auto config = load_config(file, values);
+    config = load_config(file, values);
     task = in_file(file, [&] { return checked(proof_task(*config)); });
   } else {
     refuse(values, {"set", "seed"}, "--rule");
@@ -94,29 +95,29 @@ int prove_one(const Values& values) {
   }
   constexpr double unsaid_seconds = 10;
   if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds)
-    fmt::print(stderr, "{}\n", cost_words(cost));
+    print_error(cost_words(cost));
   Proof proof = in_file(values.given("config").value_or(""), [&] { return prove(task, arithmetic); });
   task.context = proof.context;
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
-  show_finding(values, folder, fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,
-               proof_headline, proof_figures, values.given("config").value_or(""));
+  show_finding(values, finding_of(fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,
+                                  proof_headline, proof_figures, config));
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
 int prove_recording(const Values& values) {
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances", "optimum"},
          "--recording");
   const auto file = values.text("recording");
   const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic_option(values),
                                       values.given<double>("max-branches"));
-  show_finding(values, folder, fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
-               proofs, row_proofs_text, row_proofs_headline, nullptr, file);
+  show_finding(values, finding_of(fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
+                                  proofs, row_proofs_text, row_proofs_headline, nullptr, {}, {file}));
   return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
 }
 
 int prove_every(const Values& values) {
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   refuse(values,
          {"config", "recording", "rule", "target", "draft", "gamma", "drafts", "lenience", "residual",
           "param", "set", "max-branches"},
@@ -131,13 +132,13 @@ int prove_every(const Values& values) {
   const Survey survey = prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed),
                                   values.has("optimum"), control);
   if (survey.partial) return interrupted_exit("no rule was proved");
-  show_finding(values, folder, "Which rules are lossless?", survey, survey_text, survey_headline,
-               survey_figures);
+  show_finding(values,
+               finding_of("Which rules are lossless?", survey, survey_text, survey_headline, survey_figures));
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 
 int prove_requests(const Values& values) {
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   refuse(values,
          {"recording", "rule", "target", "draft", "gamma", "drafts", "lenience", "residual", "param",
           "optimum", "instances", "exact", "max-branches"},
@@ -149,8 +150,8 @@ int prove_requests(const Values& values) {
     const auto tokens = config->section<ProveSection>().tokens.value_or(2 * config->gamma + 2);
     return survey_requests(proof_task(*config), static_cast<std::size_t>(tokens));
   });
-  show_finding(values, folder, "Are requests with penalties and filters lossless?", survey,
-               request_survey_text, request_survey_headline, nullptr, file);
+  show_finding(values, finding_of("Are requests with penalties and filters lossless?", survey,
+                                  request_survey_text, request_survey_headline, nullptr, config));
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 

@@ -141,7 +141,8 @@ fs::path report_folder(const Values& values) {
 /// Throws UsageError if the report in `out` is not of this verb, or has sections that this one lacks.
 void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
                          const std::vector<fs::path>& todo) {
-  if (fs::exists(out / "result.json") || fs::exists(out / "journal.jsonl"))
+  if (fs::exists(out / "result.json") || fs::exists(out / "journal.jsonl") ||
+      fs::exists(out / "report.html") > fs::exists(out / "summary.csv"))
     throw UsageError("{} holds other results; choose another --out, or --force", out.string());
   std::string lost;
   for (const fs::path& file : all) {
@@ -189,9 +190,11 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   run.timings.command = command(values, name);
   std::optional<StopScope> undisturbed;
   if (run.result.partial) undisturbed.emplace(nullptr);
-  write_data(out / name, run);
   Section section = result_section(run, name);
-  write_figures(out / name, section);
+  if (!run.result.partial || !complete_result(out / name)) {
+    write_data(out / name, run);
+    write_figures(out / name, section);
+  }
   if (!run.result.partial) remove_journal(out / name);
   if (!quiet) {
     for (const Passage& passage : section.passages)
@@ -231,6 +234,11 @@ int reproduce_main(const Values& values) {
   refuse_unwritable(out);
   if (!values.has("force")) refuse_other_report(out, all, todo);
   refuse_unread_or_foreign(out, todo, values);
+  const bool keeps = !values.has("force") && fs::exists(out / "summary.csv") &&
+                     std::ranges::all_of(todo, [&](const fs::path& file) {
+                       return complete_result(out / file.stem()).has_value();
+                     });
+  const FolderLock lock(out);
 
   Page page = page_of_command("speclab: the paper's tables and figures", again);
   page.subtitle = paper.citation;
@@ -246,10 +254,11 @@ int reproduce_main(const Values& values) {
       break;  // nothing remains of this config; the results of the others are written
     } catch (const ConfigError& error) {
       summary.add_failure(file.stem().string(), error.sentence());
-      fmt::print(stderr, "error: {}\n", error.sentence());
+      print_error("error: " + error.sentence());
       code = exit_bad_input;
     }
   }
+  if (interrupted() && keeps) return interrupted_exit((out.string() + " keeps its complete report").c_str());
   std::optional<StopScope> undisturbed;
   if (interrupted()) undisturbed.emplace(nullptr);
   Table table = summary.table();
@@ -265,8 +274,8 @@ int reproduce_main(const Values& values) {
   if (values.has("force")) remove_result(out);
   page.headline = numbers.sentence();
   page.sections.insert(page.sections.begin(), std::move(overview));
-  write_report(out, page);
   write_file_atomically(out / "summary.csv", summary.csv());
+  write_report(out, page);
   if (!quiet) fmt::print("{}\nreport: {}\n", terminal(table), (out / "report.html").string());
   return interrupted() ? exit_interrupted : code;
 }

@@ -92,16 +92,17 @@ void write_and_print(const RunResult& run, const Values& values, const std::file
   // again.
   std::optional<StopScope> undisturbed;
   if (run.result.partial) {
+    if (complete_result(folder))
+      return print_error(fmt::format("interrupted: {} keeps its complete result", folder.string()));
     std::size_t cells = 0;
     with_cells(run, [&](const CellSource& all) { cells = all.size(); });
     if (cells > max_partial_cells) {
       const auto finished = std::count_if(run.result.cells.begin(), run.result.cells.end(),
                                           [](const auto& cell) { return !cell.partial; });
-      fmt::print(
-          stderr,
-          "interrupted{}. Partial results of more than {} cells are not written; the same command {}\n",
+      print_error(fmt::format(
+          "interrupted{}. Partial results of more than {} cells are not written; the same command {}",
           run.all ? "" : fmt::format(": {} of {} cells are finished", finished, cells), max_partial_cells,
-          run.all ? "starts over" : "continues");
+          run.all ? "starts over" : "continues"));
       return;
     }
     undisturbed.emplace(nullptr);
@@ -128,14 +129,16 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
   const bool force = values.has("force");
   const bool as_json = values.has("json");
   const bool quiet = values.has("quiet");
-  const Resume resume = resume_named(values.text("resume"));
+  const std::string resume = values.text("resume");
+  const bool continues = resume == "require";
+  if (!continues && resume != "auto") throw UsageError("--resume {}: expected auto or require", resume);
   const ThreadLimit limit(thread_option(values));
   const Backend backend = backend_named(values.given("backend").value_or("cpu"));
   std::optional<Shard> shard;
   if (values.has("shard")) shard = shard_named(values.text("shard"));
-  if (force && resume == Resume::required)
+  if (force && continues)
     throw UsageError("--force overwrites results, --resume require continues them: leave one out");
-  if (shard && (resume == Resume::required || as_json))
+  if (shard && (continues || as_json))
     throw UsageError(
         "--shard goes on with its own journals and prints nothing: leave out --resume and --json");
   const std::filesystem::path folder = run_folder(values, file);
@@ -167,7 +170,7 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
     RunResult run = run_watched(*config, {.folder = folder,
                                           .title = std::filesystem::path(file).stem().string(),
                                           .quiet = quiet || as_json,
-                                          .resume = resume,
+                                          .continues = continues,
                                           .overwrites = force,
                                           .backend = backend});
     run.timings.command = command;

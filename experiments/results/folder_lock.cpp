@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/support/atomic_file.hpp"
 
 namespace speclab {
 
@@ -30,7 +29,10 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
     throw UsageError("another run is writing into {}; wait for its end, or choose another --out",
                      folder.string());
   }
-  remove_partial_files(folder);
+  for (const char* name : {"journal.jsonl", "result.json", "summary.csv", "report.html"}) {
+    if (std::filesystem::exists(folder / name) && !std::filesystem::is_regular_file(folder / name))
+      throw UsageError("{}/{}: is not a regular file; remove it", folder.string(), name);
+  }
 }
 
 FolderLock::~FolderLock() {

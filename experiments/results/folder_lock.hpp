@@ -6,9 +6,9 @@
 
 namespace speclab {
 
-/// Locks a folder, created if missing, until this object or the process ends. Removes half-written files of
-/// killed processes. Throws UsageError if another process holds the lock. A file system without locks gives
-/// no protection.
+/// Locks a folder, created if missing, until this object or the process ends. Throws UsageError if another
+/// process holds the lock, or if a result's file there is not regular. A file system without locks gives no
+/// protection.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);

@@ -11,38 +11,29 @@ namespace speclab {
 
 constexpr const char* file_name = "journal.jsonl";
 
-Resume resume_named(const std::string& name) {
-  if (name == "auto") return Resume::automatic;
-  if (name == "require") return Resume::required;
-  throw UsageError("--resume {}: expected auto or require", name);
-}
-
-Journal::Journal(const std::filesystem::path& folder, const RunIdentity& identity, Resume resume)
+Journal::Journal(const std::filesystem::path& folder, const RunIdentity& identity, bool required)
     : file_(folder / file_name), head_(journal_head(identity)), writer_(file_, head_) {
-  read(resume);
+  read(required);
 }
 
-void Journal::read(Resume resume) {
+void Journal::read(bool required) {
+  const std::filesystem::path aside = file_.string() + ".earlier";
   const auto start_anew = [&](const std::string& reason) {
-    if (resume == Resume::required) {
+    if (required) {
       throw UsageError("{}: cannot continue the earlier run: {}; without --resume require it starts over",
                        file_.string(), reason);
     }
-    notes_.push_back("the earlier run is not continued: " + reason);
-    std::filesystem::remove(file_);
+    notes_.push_back(fmt::format("the earlier run is not continued: {}; its journal is kept as {}", reason,
+                                 aside.string()));
+    std::filesystem::rename(file_, aside);
   };
   std::optional<JournalContent> earlier = read_journal(file_);
   if (!earlier) {
-    if (resume == Resume::required) start_anew("there is no journal");
+    if (required) start_anew("there is no journal");
     return;
   }
-  const std::filesystem::path aside = file_.string() + ".damaged";
-  if (!earlier->head) {
-    std::filesystem::copy_file(file_, aside, std::filesystem::copy_options::overwrite_existing);
-    return start_anew(fmt::format("{}; it is kept as {}",
-                                  earlier->foreign ? "another program wrote it" : "its first line is damaged",
-                                  aside.string()));
-  }
+  if (!earlier->head)
+    return start_anew(earlier->foreign ? "another program wrote it" : "its first line is damaged");
   if (const std::string reason = difference(*earlier->head, head_); !reason.empty())
     return start_anew(reason);
   if (earlier->damaged > 0) {

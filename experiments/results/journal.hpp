@@ -10,21 +10,13 @@
 
 namespace speclab {
 
-/// How a run treats the finished cells of an earlier run.
-enum class Resume {
-  automatic,  ///< uses them if everything they depend on is unchanged; else says why not and starts anew
-  required    ///< uses them, or fails
-};
-/// Returns the mode with this name. Throws UsageError if there is none.
-Resume resume_named(const std::string& name);
-
 /// The journal of a run. Its folder must be locked (FolderLock).
 class Journal {
  public:
-  /// Reads the cells that an earlier run of `identity` left in `folder`. Throws UsageError if `resume` is
-  /// required and there is nothing to continue. If lines are damaged, the old journal is kept as
-  /// journal.jsonl.damaged and its undamaged cells are used.
-  Journal(const std::filesystem::path& folder, const RunIdentity& identity, Resume resume);
+  /// Reads the cells that an earlier run of `identity` left in `folder`. Throws UsageError if cells are
+  /// `required` and there is nothing to continue. A journal that is damaged or not
+  /// continued is kept as journal.jsonl.earlier; the undamaged cells of a damaged one are used.
+  Journal(const std::filesystem::path& folder, const RunIdentity& identity, bool required = false);
 
   /// Returns the cells that need not be run again.
   FinishedCells take_finished() { return std::move(finished_); }
@@ -35,7 +27,7 @@ class Journal {
   void add(std::size_t cell, const CellResult& result) { writer_.add(cell, result); }
 
  private:
-  void read(Resume resume);
+  void read(bool required);
 
   std::filesystem::path file_;
   JournalHead head_;

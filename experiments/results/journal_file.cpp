@@ -97,18 +97,6 @@ bool add_line(const std::string& line, JournalContent& content) {
   }
 }
 
-std::string changed_input(const std::vector<InputFile>& earlier, const std::vector<InputFile>& now) {
-  for (const InputFile& input : now) {
-    const auto then = std::find_if(earlier.begin(), earlier.end(),
-                                   [&](const InputFile& one) { return one.file == input.file; });
-    if (then == earlier.end()) return fmt::format("{} was not read then", input.file);
-    if (*then == input) continue;
-    return fmt::format("{} has changed since (SHA-256 {:.12}..., now {:.12}...)", input.file, then->sha256,
-                       input.sha256);
-  }
-  return "it read other files";
-}
-
 /// Reads a journal. `begin` receives its first line, `take` each further complete line and its offset; `take`
 /// returns whether the line is undamaged. Returns nothing if there is no file.
 template <class Begin, class Take>
@@ -132,6 +120,18 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
 }
 
 }  // namespace
+
+std::string changed_input(const std::vector<InputFile>& earlier, const std::vector<InputFile>& now) {
+  for (const InputFile& input : now) {
+    const auto then = std::find_if(earlier.begin(), earlier.end(),
+                                   [&](const InputFile& one) { return one.file == input.file; });
+    if (then == earlier.end()) return fmt::format("{} was not read then", input.file);
+    if (*then == input) continue;
+    return fmt::format("{} has changed since (SHA-256 {:.12}..., now {:.12}...)", input.file, then->sha256,
+                       input.sha256);
+  }
+  return "it read other files";
+}
 
 JournalHead journal_head(const RunIdentity& identity) {
   return {.version = version_string(),

@@ -46,6 +46,9 @@ JournalHead journal_head(const RunIdentity& identity);
 /// if it can.
 std::string difference(const JournalHead& earlier, const JournalHead& now);
 
+/// Returns a sentence about the first file of `now` that differs from the `earlier` ones.
+std::string changed_input(const std::vector<InputFile>& earlier, const std::vector<InputFile>& now);
+
 /// A journal without its damaged lines. A last line without an end was cut off when its process was killed.
 struct JournalContent {
   std::optional<JournalHead> head;  ///< empty if the first line is damaged or was written by another program

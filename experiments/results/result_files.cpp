@@ -24,17 +24,6 @@ namespace speclab {
 
 namespace {
 
-/// Returns the config of the result in a folder; null if there is no result.json.
-std::shared_ptr<const Config> result_config(const std::filesystem::path& folder, const char* remedy) {
-  const std::filesystem::path file = folder / "result.json";
-  if (!std::filesystem::exists(file)) return nullptr;
-  try {
-    return in_file(file.string(), [&] { return config_of_result(file); });
-  } catch (const ConfigError& error) {
-    throw UsageError("{}; or {} it", error.sentence(), remedy);
-  }
-}
-
 void add_fact(Page& page, const char* name, std::string value) {
   const std::pair<std::string, std::string> fact{name, std::move(value)};
   if (std::find(page.facts.begin(), page.facts.end(), fact) == page.facts.end()) page.facts.push_back(fact);
@@ -44,7 +33,7 @@ void add_fact(Page& page, const char* name, std::string value) {
 
 void remove_result(const std::filesystem::path& folder) {
   static const std::regex own(
-      R"((result|timings)\.json|(results|summary)\.csv|report\.html|journal\.jsonl(\.damaged)?|(result-)?figure-\d+\.svg)");
+      R"((result|timings)\.json|(results|summary)\.csv|report\.html|journal\.jsonl(\.earlier)?|(result-)?figure-\d+\.svg)");
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (std::regex_match(entry.path().filename().string(), own)) std::filesystem::remove(entry.path(), error);
@@ -54,10 +43,30 @@ void remove_result(const std::filesystem::path& folder) {
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config, const char* remedy) {
   if (std::filesystem::exists(folder / "summary.csv"))
     throw UsageError("{} holds a report of reproduce; {}", folder.string(), remedy);
-  for (const std::shared_ptr<const Config>& earlier :
-       {result_config(folder, remedy), journal_config(folder)}) {
-    if (!earlier || config_json(*earlier) == config_json(config)) continue;
-    throw UsageError("{} holds the results of another config; {}", folder.string(), remedy);
+  const std::filesystem::path file = folder / "result.json";
+  std::vector<std::shared_ptr<const Config>> earlier{journal_config(folder)};
+  try {
+    if (std::filesystem::exists(file))
+      earlier.push_back(in_file(file.string(), [&] { return result_head(file).config; }));
+  } catch (const ConfigError& error) {
+    throw UsageError("{}; {}", error.sentence(), remedy);
+  }
+  std::erase(earlier, nullptr);
+  // A run writes result.json before its page.
+  if (earlier.empty() && std::filesystem::exists(folder / "report.html"))
+    throw UsageError("{} holds a report.html that no run wrote; {}", folder.string(), remedy);
+  for (const std::shared_ptr<const Config>& one : earlier) {
+    if (config_json(*one) != config_json(config))
+      throw UsageError("{} holds the results of another config; {}", folder.string(), remedy);
+  }
+}
+
+std::optional<ResultHead> complete_result(const std::filesystem::path& folder) {
+  try {
+    ResultHead head = result_head(folder / "result.json");
+    return head.partial ? std::nullopt : std::optional(std::move(head));
+  } catch (const ConfigError&) {  // there is no result
+    return std::nullopt;
   }
 }
 
@@ -142,14 +151,17 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
   std::optional<Journal> journal;
   const auto resume = [&](const RunIdentity& identity) {
     if (options.overwrites) remove_foreign_result(options.folder, *identity.config);
+    if (const auto earlier = complete_result(options.folder); earlier && earlier->inputs != identity.inputs)
+      print_error(fmt::format("{}: the new result replaces one of other files: {}", options.folder.string(),
+                              changed_input(earlier->inputs, identity.inputs)));
     if (const Experiment& experiment = *shown_part(config).experiment; !experiment.resumable) {
-      if (options.resume != Resume::required) return Resumption{};
+      if (!options.continues) return Resumption{};
       throw UsageError("--resume require: \"{}\" measures times; such a run cannot be continued",
                        experiment.name);
     }
-    journal.emplace(options.folder, identity, options.resume);
+    journal.emplace(options.folder, identity, options.continues);
     for (const std::string& note : journal->notes())
-      fmt::print(stderr, "{}\n", printable(fmt::format("{}: {}", options.folder.string(), note)));
+      print_error(fmt::format("{}: {}", options.folder.string(), note));
     Resumption resumption;
     resumption.finished = journal->take_finished();
     resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };

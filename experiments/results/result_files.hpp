@@ -15,10 +15,13 @@ namespace speclab {
 /// Removes the files of any verb's result from the folder; plots and shards stay.
 void remove_result(const std::filesystem::path& folder);
 /// Throws UsageError, with a remedy, if the folder holds a result or journal of another config, a report of
-/// `reproduce`, or a result.json that this version cannot read. `config` must include its experiment's
-/// sections.
+/// `reproduce`, a report.html alone, or a result.json that this version cannot read. `config` must include
+/// its experiment's sections.
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config,
                            const char* remedy = "choose another --out, or --force to overwrite");
+/// Returns what stands before the cells of the folder's result; empty if there is none, or a partial one.
+/// Nothing but another complete result replaces a complete one.
+std::optional<ResultHead> complete_result(const std::filesystem::path& folder);
 /// Removes what `refuse_foreign_result` refuses.
 void remove_foreign_result(const std::filesystem::path& folder, const Config& config);
 
@@ -41,7 +44,7 @@ struct WatchedRun {
   std::filesystem::path folder;
   std::string title;  ///< title of the progress line
   bool quiet = false;
-  Resume resume = Resume::automatic;
+  bool continues = false;   ///< fails if there is no earlier run to continue
   bool overwrites = false;  ///< removes another config's result before the first cell is run
   Backend backend = Backend::cpu;
 };

@@ -144,12 +144,6 @@ CellResult read_cell(const Experiment& experiment, const Json& json) {
   return read(cell_type(experiment), json, "");
 }
 
-Json result_json(const Result& result) {
-  Json json;
-  write(result_type(*result.shown().experiment), result, json);
-  return json;
-}
-
 void HeldCells::each(const std::function<void(const CellResult& cell)>& use) const {
   for (const CellResult& cell : result_.cells) {
     end_if_stopped();
@@ -180,25 +174,23 @@ void write_text(const Result& result, const CellSource& cells,
   out(first ? "]\n}\n" : "\n ]\n}\n");
 }
 
-void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
-  write_text(result, HeldCells(result), out);
-}
-
-std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file) {
+ResultHead result_head(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string head;
   for (std::string line; std::getline(stream, line);) {
-    if (line.starts_with(" \"cells\": [")) return read_result(parse_json(head + " \"cells\": []}")).config;
+    if (line.starts_with(" \"cells\": [")) return read_result(parse_json(head + " \"cells\": []}"));
     head += line + "\n";
     if (!line.starts_with(head.size() > line.size() + 1 ? " " : "{")) break;  // written by another program
   }
   if (!stream.is_open() || stream.bad()) throw ConfigError("/", "cannot be read: {}", std::strerror(errno));
   head.append(std::istreambuf_iterator<char>(stream), {});
-  return read_result(parse_json(head)).config;
+  return read_result(parse_json(head));
 }
 
 Result read_result(const Json& json) {
   const auto config = json.is_object() ? json.find("config") : json.end();
+  if (json.is_object() && json.contains("command"))
+    throw ConfigError("/command", "not the result of a run: {} made it", json["command"].dump());
   if (!json.is_object() || config == json.end()) throw ConfigError("/config", "missing: not a result");
   constexpr const char* way_out = "run its config again, or read it with the program that wrote it";
   require_format(json, result_format, way_out);

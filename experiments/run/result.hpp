@@ -140,15 +140,13 @@ Json cell_json(const Experiment& experiment, const CellResult& cell);
 /// Reads such JSON. Throws ConfigError if it is none.
 CellResult read_cell(const Experiment& experiment, const Json& json);
 
-Json result_json(const Result& result);
 /// Writes result.json in pieces, because a million cells as JSON values need several times the memory. The
 /// cells are those of `cells`, instead of the result's own.
 void write_text(const Result& result, const CellSource& cells,
                 const std::function<void(const std::string& piece)>& out);
-void write_text(const Result& result, const std::function<void(const std::string& piece)>& out);
-/// Returns the config in a result.json; reads only its head if write_text wrote it. Throws ConfigError if the
-/// file is not a result.
-std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file);
+/// Returns what stands before the cells in a result.json; reads only that if write_text wrote it. Throws
+/// ConfigError if the file is not a run's result.
+ResultHead result_head(const std::filesystem::path& file);
 /// Reads a result. Throws ConfigError if it is not one.
 Result read_result(const Json& json);
 

@@ -81,7 +81,7 @@ nb::bytes timings_bytes(const RunResult& run) {
 
 nb::bytes json_bytes(const RunResult& run) {
   std::string text;
-  write_text(run.result, [&](const std::string& piece) { text += piece; });
+  write_text(run.result, HeldCells(run.result), [&](const std::string& piece) { text += piece; });
   return nb::bytes(text.data(), text.size());
 }
 

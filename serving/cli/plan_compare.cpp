@@ -17,10 +17,8 @@ std::optional<PlanAnswer> answer_compare(const Values& values, const Control& /*
   question.gamma = static_cast<int>(checked_count(values, "gamma", 1, longest_draft));
   question.confidence = confidence_option(values);
   question.power = checked_number(values, "power", 0.01, 0.9999);
-  PlanAnswer answer =
-      answer_of(values, compare_logs(question), comparison_text, comparison_headline, comparison_figures);
-  answer.title = "Acceptance of two logs";
-  return answer;
+  return answer_of(values, compare_logs(question), comparison_text, comparison_headline, comparison_figures,
+                   "Acceptance of two logs");
 }
 
 }  // namespace

@@ -18,9 +18,8 @@ std::optional<PlanAnswer> answer_sweep(const Values& values, const Control& /*co
   }
   question.batch = checked_number(values, "batch", 1, 1e6);
   question.confidence = confidence_option(values);
-  PlanAnswer answer = answer_of(values, plan_sweep(question), sweep_text, sweep_headline, sweep_figures);
-  answer.title = "A sweep over the drafted tokens";
-  return answer;
+  return answer_of(values, plan_sweep(question), sweep_text, sweep_headline, sweep_figures,
+                   "A sweep over the drafted tokens");
 }
 
 }  // namespace

@@ -15,19 +15,15 @@ namespace speclab {
 namespace {
 
 int run_plan(const PlanWay& way, const Values& values) {
-  const std::filesystem::path folder = page_folder(values);
+  const auto lock = page_lock(values);
   check_server(values);
   auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
   if (!answer) return interrupted_exit("nothing was planned");
-  answer->command = values.command;
   for (std::string& file : named_files(values)) answer->inputs.push_back(std::move(file));
-  write_finding(folder, *answer);
+  show_finding(values, *answer);
   if (values.has("json")) {
-    for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
-    if (answer->unfit) fmt::print(stderr, "warning: it does not fit: {}\n", *answer->unfit);
-    fmt::print("{}\n", answer->json);
-  } else {
-    fmt::print("{}", terminal(answer->text));
+    for (const std::string& warning : answer->warnings) print_error("warning: " + warning);
+    if (answer->unfit) print_error("warning: it does not fit: " + *answer->unfit);
   }
   return answer->unfit ? exit_failed_check : exit_ok;
 }

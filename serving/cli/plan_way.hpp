@@ -27,14 +27,10 @@ void choose_settings(const Values& values, std::vector<ServerSetting>& settings)
 /// ask for, the warnings, with which its text begins, and the reason why memory is too small.
 template <class T>
 PlanAnswer answer_of(const Values& values, T found, Listing (*text_of)(const T&),
-                     std::string (*headline_of)(const T&), std::vector<Figure> (*figures_of)(const T&)) {
+                     std::string (*headline_of)(const T&), std::vector<Figure> (*figures_of)(const T&),
+                     const char* title = "A plan for speculative decoding") {
   if constexpr (requires { found.settings; }) choose_settings(values, found.settings);
-  PlanAnswer answer{{.title = "A plan for speculative decoding",
-                     .headline = headline_of(found),
-                     .figures = figures_of(found),
-                     .text = text_of(found),
-                     .json = json_text_of(found),
-                     .command = {}}};
+  PlanAnswer answer{finding_of(title, found, text_of, headline_of, figures_of)};
   if constexpr (requires { found.warnings; }) {
     answer.warnings = found.warnings;
     Listing text;

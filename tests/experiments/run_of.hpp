@@ -33,6 +33,14 @@ inline auto going_on_from(const Result& part) {
   };
 }
 
-inline std::string bytes_of(const Result& result) { return result_json(result).dump(1); }
+/// Returns result.json without the newline at its end.
+inline std::string bytes_of(const Result& result) {
+  std::string text;
+  write_text(result, HeldCells(result), [&](const std::string& piece) { text += piece; });
+  text.pop_back();
+  return text;
+}
+
+inline Json result_json(const Result& result) { return parse_json(bytes_of(result)); }
 
 }  // namespace speclab

@@ -18,6 +18,7 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/verify/prove/survey.hpp"
+#include "tests/experiments/run_of.hpp"
 #include "tests/extending/own_kinds.hpp"
 #include "tests/sim/temp_file.hpp"
 

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::filesystem::path folder = file_with(data, 0, "journal.jsonl").parent_path();
     std::filesystem::remove(folder / "journal.jsonl");
     {
-      Journal made(folder, identity, Resume::automatic);
+      Journal made(folder, identity);
       for (std::size_t i = 0; i < whole.cells.size(); ++i) made.add(i, whole.cells[i]);
     }
     // Each three bytes of the input give a place in the journal and the byte to put there; 0 deletes.
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       if (text.empty()) break;
     }
     file_with(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), "journal.jsonl");
-    Journal journal(folder, identity, Resume::automatic);
+    Journal journal(folder, identity);
     for (const auto& [cell, result] : journal.take_finished()) {
       const Experiment& experiment = *config()->experiment;
       if (cell_json(experiment, result) != cell_json(experiment, whole.cells.at(cell))) std::abort();

@@ -11,6 +11,7 @@
 #include "experiments/base/support/csv.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/shards/shard_run.hpp"
+#include "tests/experiments/run_of.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-"""Checks every #include "..." of the sources: it must name a file from the repository root and obey the table below. Faults
-planted in a temporary tree must be found.
+"""Checks every #include "..." of the sources: it must name a file from the repository root and obey the table below. Nor may they
+print on standard error in a way that throws. Faults planted in a temporary tree must be found.
 
 usage: layers.py ROOT
 """
@@ -72,6 +72,7 @@ for floor, below in FLOORS.items():
 SELDOM_INCLUDED = {"experiments/config/config.hpp": []}
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+PRINTS = re.compile(r"\bprint\(stderr|\bcerr\b")
 OWN = re.compile(r"^\s*#\s*include\s*<(speclab/[^>]+)>", re.MULTILINE)
 # Another project's program, which includes the installed headers.
 FOREIGN = "tests/install/consumer"
@@ -96,6 +97,8 @@ def faults_of(root):
             text = file.read_text(encoding="utf-8")
             faults += [f"{path}: <{name}> is the installed path; write the path from the repository root"
                        for name in OWN.findall(text)]
+            if top != "tests" and PRINTS.search(text):
+                faults.append(f"{path}: this fails if standard error is closed or full; call print_error (experiments/base/support)")
             for name in INCLUDE.findall(text):
                 if not (root / name).is_file():
                     faults.append(f'{path}: "{name}" does not exist below the repository root')
@@ -125,6 +128,7 @@ PLANTED = [
     ({"core/row.hpp": "", "core/rules/token.hpp": '#include "../row.hpp"\n'}, "does not exist below the repository root"),
     ({"core/rules/token.hpp": '#include "core/rwo.hpp"\n'}, "does not exist below the repository root"),
     ({"core/rules/token.hpp": "#include <speclab/core/row.hpp>\n"}, "is the installed path"),
+    ({"sim/decode.cpp": 'void warn() { fmt::print(stderr, "slow"); }\n'}, "call print_error"),
     ({"analysis/a.hpp": ""}, "has no entry in the table"),
     ({"experiments/config/config.hpp": "", "experiments/run/result.hpp": '#include "experiments/config/config.hpp"\n'}, "is for .cpp files"),
     ({"experiments/config/config.hpp": "", "experiments/config/cells.cpp": '#include "experiments/config/config.hpp"\n'}, ""),

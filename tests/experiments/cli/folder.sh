@@ -37,13 +37,59 @@ diff -r one kept >/dev/null || fail "a refused verb changes the folder"
 expect 0 plan alpha .8 --c .05 --out kept --force
 expect 0 plan alpha .8 --c .05 --out kept --json
 same kept/result.json out
+python "assert list(data)[:4] == ['speclab', 'format', 'command', 'inputs'] and data['format'] == 1
+assert data['command'] == 'speclab plan alpha .8 --c .05' and data['inputs'] == [], data" out
+# A command knows its result by result.json, which it writes first: the page may be missing, and the folder have another spelling.
+rm kept/report.html
+expect 0 plan alpha .8 --c .05 --out ./kept/
+(cd kept && "$speclab" plan alpha .8 --out=. --c .05 >/dev/null) || fail "another working folder is refused"
+[[ -s kept/report.html ]] || fail "the page is not written again"
 expect 2 plan alpha .7 --c .05 --out kept
 expect 2 run "$first" "${small[@]}" --out kept -q
+says err 'not the result of a run: "speclab plan alpha .8 --c .05" made it'
 ls kept >files
 ! grep -E 'results.csv|timings.json|result-figure' files || fail "files of a run stay beside a plan"
 expect 0 run "$first" "${small[@]}" --out kept -q --force
 same kept/result.json one/result.json
 same <(ls kept) <(ls one)
+
+# result.json states the config and every file that was read.
+printf '.5,.5\n.25,.75\n' >table.csv
+cat >tables.json <<'J'
+{"title": "Tables", "gamma": 1, "check": {"samples": 2000, "tokens": 2}, "simulation": {"trials": 4, "length": 50, "batches": 2},
+ "models": {"target": {"kind": "table", "file": "table.csv"}, "draft": {"kind": "uniform"}}}
+J
+for verb in exact check prove; do
+  expect 0 $verb tables.json --json --out "of_$verb"
+  same out "of_$verb/result.json"
+  python "assert (data['format'], data['command'], data['config']['title']) == (1, 'speclab $verb tables.json', 'Tables'), data
+assert [(one['file'], one['sha256']) for one in data['inputs']] == [('table.csv', '$(sha256sum table.csv | cut -c1-64)')], data['inputs']" out
+  says "of_$verb/report.html" "$(sha256sum table.csv | cut -c1-64)"
+done
+
+# A report without a result is somebody else's, and nothing but regular files is read.
+mkdir page pipe
+echo mine >page/report.html
+for words in "run $first" "plan alpha .8 --c .05" "reproduce --only table1"; do
+  # shellcheck disable=SC2086
+  expect 2 $words --out page
+  says err "page holds"
+done
+[[ $(cat page/report.html) == mine ]] || fail "another report is overwritten"
+mkfifo pipe/journal.jsonl
+expect 2 run "$first" "${small[@]}" --out pipe
+says err "pipe/journal.jsonl: is not a regular file"
+
+# Only one command at a time writes into a folder.
+"$speclab" run "$first" --set simulation.trials=256 --set simulation.length=10000000 --out busy -q 2>/dev/null &
+job=$!
+until [[ -d busy ]] && ! flock -n busy true; do sleep 0.01; done
+for words in "plan alpha .8 --c .05" "exact tables.json" "check tables.json" "prove tables.json"; do
+  # shellcheck disable=SC2086
+  expect 2 $words --out busy
+  says err "another run is writing into busy"
+done
+kill -9 $job
 
 # A folder that cannot be written is reported before the work.
 long=(--set simulation.trials=64 --set simulation.length=1000000000)

@@ -44,7 +44,7 @@ while kills < 15 or finished == 0:
         finished += 1
         assert (folder / "result.json").read_bytes() == whole, "other bytes"
         # A kill within a line of the journal leaves a damaged line, which the next run keeps beside it.
-        names = sorted(one.name for one in folder.iterdir() if one.name != "journal.jsonl.damaged")
+        names = sorted(one.name for one in folder.iterdir() if one.name != "journal.jsonl.earlier")
         assert names == sorted(one.name for one in pathlib.Path("whole").iterdir()), names
         shutil.rmtree(folder)
         known = []
@@ -64,7 +64,7 @@ python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
 # begun FOLDER: interrupts a run with some cells done and some not.
 begun() {
   local run
-  rm -rf "$1"
+  [[ $1 == kept ]] || rm -rf "$1"
   "$speclab" sweep sweep.json --out "$1" -q --threads 1 &
   run=$!
   until [[ $(cat "$1/journal.jsonl" 2>/dev/null | wc -l) -ge 3 ]]; do sleep 0.01; done
@@ -77,13 +77,30 @@ begun() {
 begun changed
 cp table.csv former.csv
 sed -i 's/0.8/0.7/; s/^0.1,0.1/0.2,0.1/' table.csv
+cp changed/journal.jsonl former.jsonl
 expect 2 sweep sweep.json --out changed -q --resume require
 says err "table.csv has changed since"
 expect 0 sweep sweep.json --out changed -q
 says err "table.csv has changed since"
+says err "its journal is kept as changed/journal.jsonl.earlier"
+same changed/journal.jsonl.earlier former.jsonl
 expect 0 sweep sweep.json --out fresh -q
 same changed/result.json fresh/result.json
 cp former.csv table.csv
+expect 0 sweep sweep.json --out fresh -q
+says err "fresh: the new result replaces one of other files: table.csv has changed since"
+same fresh/result.json whole/result.json
+expect 0 sweep sweep.json --out fresh -q
+silent err "the same result again"
+
+# An interrupted run leaves a complete result of its config as it is, and continues.
+cp -r whole kept
+begun kept
+same kept/result.json whole/result.json
+same kept/report.html whole/report.html
+expect 0 sweep sweep.json --out kept -q
+says err "cells are finished"
+same kept/result.json whole/result.json
 
 # A program with other sources computes every cell anew, and says so: it takes none of the journal's results, not even wrong ones.
 begun older
@@ -139,7 +156,7 @@ for line in 2 1; do
   says err "damaged"
   same damaged/result.json whole/result.json
   checks=$((checks + 1))
-  [[ -s damaged/journal.jsonl.damaged ]] || fail "the damaged journal is not kept"
+  [[ -s damaged/journal.jsonl.earlier ]] || fail "the damaged journal is not kept"
 done
 
 # Two runs may not write into one folder.

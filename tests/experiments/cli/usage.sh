@@ -156,4 +156,22 @@ says err 'did you mean "run"?'
 expect 0 list
 says out "fault-resample-target"
 
+# Without a standard error, messages are lost, and everything else is as before.
+mkfifo pipe
+exec 8<>pipe 9>pipe 8<&- # a pipe without a reader
+for words in "predict --alpha .8 --c .05" "predict" "run $first ${small[*]} --out ended" "exact $markov --set nothing=1"; do
+  code=0
+  # shellcheck disable=SC2086
+  "$speclab" $words >out 2>err || code=$?
+  cp out wanted
+  for place in /dev/full '&-' '&9'; do
+    status=0
+    eval "\"\$speclab\" $words >out 2>$place" || status=$?
+    checks=$((checks + 1))
+    [[ $status -eq $code ]] || fail "exit code $status, not $code, with standard error $place: speclab $words"
+    same out wanted
+  done
+done
+python "assert data['partial'] is False" ended/result.json
+
 report

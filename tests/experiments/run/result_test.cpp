@@ -109,20 +109,20 @@ TEST_CASE("the config of a result's file is read from its head, or from the whol
   const Json config = config_json(*run.result.config);
   const std::string bytes = bytes_of(run.result);
   const TempFile ours(bytes);
-  CHECK(config_json(*config_of_result(ours.path())) == config);
+  CHECK(config_json(*result_head(ours.path()).config) == config);
   // The cells, which are not read, may be of another version.
   const std::size_t cells = bytes.find("\"cells\": [");
   REQUIRE(cells != std::string::npos);
   const TempFile only_head(bytes.substr(0, cells) + "\"cells\": [ later");
-  CHECK(config_json(*config_of_result(only_head.path())) == config);
+  CHECK(config_json(*result_head(only_head.path()).config) == config);
   for (const int indent : {-1, 4}) {
     CAPTURE(indent);
     const TempFile formatted(parse_json(bytes).dump(indent));
-    CHECK(config_json(*config_of_result(formatted.path())) == config);
+    CHECK(config_json(*result_head(formatted.path()).config) == config);
   }
-  CHECK_THROWS_WITH_AS(config_of_result(TempFile("").path()), doctest::Contains("not JSON"), ConfigError);
-  CHECK_THROWS_WITH_AS(config_of_result(ours.path().parent_path()), doctest::Contains("cannot be read"),
+  CHECK_THROWS_WITH_AS(result_head(TempFile("").path()), doctest::Contains("not JSON"), ConfigError);
+  CHECK_THROWS_WITH_AS(result_head(ours.path().parent_path()), doctest::Contains("cannot be read"),
                        ConfigError);
-  CHECK_THROWS_WITH_AS(config_of_result(ours.path().parent_path() / "nothing-here.json"),
+  CHECK_THROWS_WITH_AS(result_head(ours.path().parent_path() / "nothing-here.json"),
                        doctest::Contains("cannot be read"), ConfigError);
 }

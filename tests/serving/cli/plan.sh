@@ -55,7 +55,8 @@ expect 0 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h1
 cp out by_preset.json
 expect 0 plan alpha 0.75 --target meta-llama/Llama-3.1-70B --draft meta-llama/llama-3.2-1b --device h100-sxm --devices 4 --json
 python "import json
-assert data == json.load(open('by_preset.json'))" out
+other = json.load(open('by_preset.json'))
+assert data.pop('command') != other.pop('command') and data == other" out
 expect 2 plan 0.75 --c 0.02
 says err 'did you mean "speclab plan alpha 0.75"?'
 printf 'drafted,accepted\n' >log.csv
@@ -73,7 +74,9 @@ python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['ga
 printf 'ms,tokens,batch\n10,1,1\n11,8,1\n12,1,64\n40,8,64\n' >turned.csv
 cp out by_order.json
 expect 0 plan alpha 0.7 --target-times turned.csv --draft-times draft.csv --json
-python "assert data == json.load(open('by_order.json'))" out
+python "other = json.load(open('by_order.json'))
+assert [one.pop('inputs')[0] for one in (data, other)][0]['file'] == 'draft.csv'
+assert data.pop('command') != other.pop('command') and data == other" out
 printf 'step,n_draft,n_acc\n1,5,3\n2,5,4\n' >rounds_of.csv
 expect 2 plan alpha 0.7 --target-times rounds_of.csv --draft-times draft.csv
 says err 'rounds_of.csv:1: columns step,n_draft,n_acc; expected tokens, batch, ms'
