@@ -256,6 +256,11 @@ python "assert abs(data['alpha'] - .8) < 1e-9 and data['alpha_low'] <= data['alp
 assert len(data['tokens_per_target_step']) == 64 and data['optimal_gamma'] == 8
 assert abs(data['tokens_per_target_step'][4] - (1 - .8 ** 6) / .2) < .03 and len(data['warnings']) == 1" out
 says err "warning: coins.csv: The mean of q/p is 0.8"
+# Where drafting takes no time, the best γ is the smallest within 1% of the best, as in plan alpha.
+expect 0 plan recording coins.csv --c 0 --cut --json
+python "assert data['optimal_gamma'] == data['formula_gamma'] == data['within_1_percent']['low'] < 64" out
+expect 0 plan recording coins.csv --c 0 --cut
+says out "the smallest within 1%, since drafting takes no time"
 expect 0 plan recording coins.csv "${one[@]}" --cut --json
 python "assert data['optimal_gamma'] == 4 == len(data['speedup'])" out
 says err "is the longest draft whose times are measured"
