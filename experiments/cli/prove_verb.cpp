@@ -202,11 +202,11 @@ program. The solution is checked in fractions; if the check fails, the proved bo
 With --all it prints the share of this optimum that each lossless rule emits.
 
 The names in --json are: rule, gamma, target and draft (the rows that the numbers describe, up to 10,000
-numbers), context, contexts and all_contexts (how many a round was examined from, and whether it can start in no
-other), rows (whether they are the given ones), fault (the planted one), forced (the share of the
-compared tokens that the grammar determines), lossless, tv (total variation between the
-distributions), tv_in_doubles (if rounding decided a tie there), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the largest
-acceptance of any lossless rule there with the same candidates), expected_accepted, expected_emitted,
+numbers), context, contexts and all_contexts (from how many a round was followed, and whether from all), rows
+(whether they are the given ones), fault (the planted one), forced (the share of the compared tokens that the
+grammar determines), lossless, tv (total variation between the distributions), tv_in_doubles (if rounding
+decided a tie there), acceptance (P[a token is accepted at the first position]), optimal_transport_bound (the
+largest acceptance of any lossless rule there with the same candidates), expected_accepted, expected_emitted,
 rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with the
 largest error), distribution and target_distribution (up to 10,000 sequences), branches, arithmetic.
 Exit code: 0 lossless (with --all: every rule as expected), 1 not lossless, 2 bad input.)",
