@@ -7,7 +7,7 @@ import random
 import pytest
 
 import speclab
-from configs_test import needs_program, program
+from configs_test import needs_program, own_part, program
 
 RULES = ["token", "block", "match", "fault-accept-all"]
 ENGINES = ["transformers", "vllm", "llama.cpp", "sglang", "sglang-verify"]
@@ -96,10 +96,10 @@ def test_equal_from_everywhere(number, tmp_path):
         del result["title"], result["config"]["title"]
     assert by_file == by_words
 
-    printed = [json.loads(program("check", *words, "--json")[1]) for words in ([whole], [rest, *assignments])]
+    printed = [own_part(program("check", *words, "--json")[1]) for words in ([whole], [rest, *assignments])]
     assert speclab.check(config).tests == printed[0] == printed[1]
 
-    printed = [json.loads(program("prove", *words, "--json")[1]) for words in ([whole], [rest, *assignments])]
+    printed = [own_part(program("prove", *words, "--json")[1]) for words in ([whole], [rest, *assignments])]
     proof = speclab.prove(config, exact=False)
     assert printed[0] == printed[1]
     assert {",".join(map(str, tokens)): p for tokens, p in proof.law.items()} == printed[0]["distribution"]

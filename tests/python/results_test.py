@@ -206,7 +206,7 @@ def test_results_of_another_config_are_kept(result, tmp_path):
     assert speclab.Result.load(folder / "result.json") == result
     result.save(folder)
     (folder / "result.json").write_text("{")
-    with pytest.raises(speclab.ConfigError, match="result.json.*; or choose another folder, or force=True to overwrite it"):
+    with pytest.raises(speclab.ConfigError, match="result.json.*; choose another folder, or force=True to overwrite"):
         result.save(folder)
     other.save(folder, force=True)
     again = speclab.Result.load(folder / "result.json")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import speclab
+from configs_test import own_part
 from speclab import prove
 
 PROGRAM = os.environ.get("SPECLAB_BINARY")
@@ -57,7 +58,7 @@ def test_on_the_command_line(tmp_path):
     file = tmp_path / "pair.json"
 
     def told(*arguments):
-        return json.loads(subprocess.run([PROGRAM, "prove", *arguments, "--exact", "--json"], check=False, capture_output=True, text=True).stdout)
+        return own_part(subprocess.run([PROGRAM, "prove", *arguments, "--exact", "--json"], check=False, capture_output=True, text=True).stdout)
 
     def text(rows):
         return ";".join(",".join(map(repr, row)) for row in rows)

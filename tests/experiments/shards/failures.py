@@ -93,7 +93,7 @@ def check_kills(speclab: str, folder: pathlib.Path, rng: random.Random, least: i
     run.check_same()
     merges = 0
     for _ in range(2 * least // 3):
-        for file in ("result.json", "results.csv"):
+        for file in ("result.json", "results.csv", "report.html"):
             (run.out / file).unlink(missing_ok=True)
         merges += killed_at_random(subprocess.Popen([speclab, "merge", run.out, "-q"]), rng.uniform(0, seconds))
         for file in ("result.json", "results.csv"):
