@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"

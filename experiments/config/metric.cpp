@@ -1,7 +1,5 @@
 #include "experiments/config/metric.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"

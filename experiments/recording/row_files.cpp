@@ -1,12 +1,9 @@
 #include "experiments/recording/row_files.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <set>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
