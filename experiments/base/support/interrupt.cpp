@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -15,29 +16,23 @@ constexpr std::array<int, 3> asking = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
-/// Raises SIGPROF after a given processor time.
-struct LimitTimer {
-  timer_t id = {};
-  bool exists = false;
-};
-
-/// The timers of the live guard, set before its handlers are installed. They measure processor time, which
-/// does not run while other processes have the processor. The guard's thread has its own timer, so that work
-/// on it alone does not use up the limit of all threads.
-LimitTimer timer_of_process;
-LimitTimer timer_of_thread;
+/// The timers of the live guard, set before its handlers are installed. They raise SIGPROF and measure
+/// processor time, which does not run while other processes have the processor. The guard's thread has its
+/// own timer, so that work on it alone does not use up the limit of all threads.
+std::optional<timer_t> timer_of_process;
+std::optional<timer_t> timer_of_thread;
 int exit_code_at_limit = 0;
 std::atomic<std::int64_t> limit_nanoseconds{0};  ///< limit of one thread, in nanoseconds
 std::atomic<int> threads_at_work{1};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may not take a lock");
 
-void start(const LimitTimer& timer, std::int64_t nanoseconds) {
+void start(const std::optional<timer_t>& timer, std::int64_t nanoseconds) {
   constexpr std::int64_t second = 1'000'000'000;
-  if (!timer.exists) return;
+  if (!timer) return;
   itimerspec at = {};
   at.it_value.tv_sec = static_cast<time_t>(nanoseconds / second);
   at.it_value.tv_nsec = static_cast<long>(nanoseconds % second);
-  ::timer_settime(timer.id, 0, &at, nullptr);
+  ::timer_settime(*timer, 0, &at, nullptr);
 }
 
 void raise_flag(int) {
@@ -54,13 +49,12 @@ void end_at_limit(int) {
   ::_exit(exit_code_at_limit);
 }
 
-LimitTimer made_timer(clockid_t clock) {
+std::optional<timer_t> made_timer(clockid_t clock) {
   sigevent event = {};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = SIGPROF;
-  LimitTimer timer;
-  timer.exists = ::timer_create(clock, &event, &timer.id) == 0;
-  return timer;
+  timer_t id = {};
+  return ::timer_create(clock, &event, &id) == 0 ? std::optional(id) : std::nullopt;
 }
 
 }  // namespace
@@ -86,8 +80,8 @@ InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupte
 
 InterruptGuard::~InterruptGuard() {
   for (std::size_t i = 0; i < asking.size(); ++i) sigaction(asking[i], &former_[i], nullptr);
-  for (LimitTimer* const timer : {&timer_of_process, &timer_of_thread})
-    if (std::exchange(timer->exists, false)) ::timer_delete(timer->id);
+  for (std::optional<timer_t>* const timer : {&timer_of_process, &timer_of_thread})
+    if (const auto id = std::exchange(*timer, std::nullopt)) ::timer_delete(*id);
   sigaction(SIGPROF, &former_limit_, nullptr);
 }
 
