@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "analysis/exact/enumeration_program.hpp"
 
@@ -24,39 +23,6 @@ std::vector<std::vector<Real>> listed(const MadeByContext<Real>& made) {
   }
   return rows;
 }
-
-}  // namespace
-
-template <class Real>
-bool rows_alike(ModelRef<Real> model, std::span<const Token> context,
-                const SequenceDistribution<Real>& reached, std::size_t most) {
-  if (most == 0 || model.vocab() == 1) return false;
-  std::vector<Real> first_scratch;
-  std::vector<Real> scratch;
-  const BasicRow<Real> first = model.next(context, first_scratch);
-  std::vector<Token> seen(context.begin(), context.end());
-  std::span<const Token> before;
-  for (const auto& [tokens, probability] : reached) {
-    // The rows after the tokens with which the sequence before begins, too, have been compared.
-    const auto compared = std::mismatch(tokens.begin(), tokens.end(), before.begin(), before.end()).first;
-    auto at = static_cast<std::size_t>(compared - tokens.begin());
-    seen.resize(context.size());
-    seen.insert(seen.end(), tokens.begin(), compared);
-    for (; at < std::min(tokens.size(), most); ++at) {
-      seen.push_back(tokens[at]);
-      const BasicRow<Real> row = model.next(seen, scratch);
-      if (row.probabilities != first.probabilities &&
-          !std::equal(first.probabilities, first.probabilities + first.size, row.probabilities))
-        return false;
-    }
-    before = tokens;
-  }
-  return true;
-}
-template bool rows_alike(ModelRef<double>, std::span<const Token>, const SequenceDistribution<double>&,
-                         std::size_t);
-
-namespace detail {
 
 /// Examines rounds from the contexts that plain decoding reaches from `context`, of the last `memory` tokens.
 template <class Real, class Examine>
@@ -92,7 +58,36 @@ void examine_reached(std::span<const Token> context, std::size_t memory, double 
   found.contexts.all = true;
 }
 
-}  // namespace detail
+}  // namespace
+
+template <class Real>
+bool rows_alike(ModelRef<Real> model, std::span<const Token> context,
+                const SequenceDistribution<Real>& reached, std::size_t most) {
+  if (most == 0 || model.vocab() == 1) return false;
+  std::vector<Real> first_scratch;
+  std::vector<Real> scratch;
+  const BasicRow<Real> first = model.next(context, first_scratch);
+  std::vector<Token> seen(context.begin(), context.end());
+  std::span<const Token> before;
+  for (const auto& [tokens, probability] : reached) {
+    // The rows after the tokens with which the sequence before begins, too, have been compared.
+    const auto compared = std::mismatch(tokens.begin(), tokens.end(), before.begin(), before.end()).first;
+    auto at = static_cast<std::size_t>(compared - tokens.begin());
+    seen.resize(context.size());
+    seen.insert(seen.end(), tokens.begin(), compared);
+    for (; at < std::min(tokens.size(), most); ++at) {
+      seen.push_back(tokens[at]);
+      const BasicRow<Real> row = model.next(seen, scratch);
+      if (row.probabilities != first.probabilities &&
+          !std::equal(first.probabilities, first.probabilities + first.size, row.probabilities))
+        return false;
+    }
+    before = tokens;
+  }
+  return true;
+}
+template bool rows_alike(ModelRef<double>, std::span<const Token>, const SequenceDistribution<double>&,
+                         std::size_t);
 
 template <class Real>
 ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
@@ -121,7 +116,7 @@ ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real>
   const bool makes_draft = known.draft_has_rows && alike(draft, given, before_last);
   if (known.memory) {
     const auto from = [&](std::span<const Token> start) { return examined(target, draft, start); };
-    detail::examine_reached(context, *known.memory, known.max_branches, from, given);
+    examine_reached(context, *known.memory, known.max_branches, from, given);
   }
   if (given.given || (!makes_target && !makes_draft)) return given;
 
