@@ -183,17 +183,6 @@ RunWork dflash_work(const Transformer& model, const Run& run, const Precision& p
                                 2 * positions * written_cache(model, precision, devices))};
 }
 
-/// Returns the number of layers that run in sequence.
-double layers_in_turn(const Transformer& model, const Run& run) {
-  return model.head == HeadKind::medusa ? run.tokens * model.layers : model.layers;
-}
-
-/// Returns the number of layers that have a mixer or a feed-forward block, but not both.
-double single_blocks(const Transformer& model) {
-  const double mixing = sum_of_mixers(model, [](const Mixer& mixer) { return mixer.layers; });
-  return model.layers_without_feed_forward + std::max(0.0, model.layers - mixing);
-}
-
 RunTime time_of(const Machine& machine, const RunWork& done) {
   return {.memory = done.bytes / (machine.devices * machine.device.bandwidth * machine.bandwidth_efficiency),
           .arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency)};
@@ -337,12 +326,16 @@ RunWork work(const Machine& machine, const Transformer& model, const Run& run) {
 
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run) {
   RunTime time = time_of(machine, work(machine, model, run));
-  time.overhead = machine.run_overhead + layers_in_turn(model, run) * machine.layer_overhead;
+  const double layers_in_turn = model.head == HeadKind::medusa ? run.tokens * model.layers : model.layers;
+  time.overhead = machine.run_overhead + layers_in_turn * machine.layer_overhead;
   if (machine.devices > 1 && model.head != HeadKind::medusa) {
     const double moved = 2.0 * (machine.devices - 1) / machine.devices;
     const double bytes = positions_of(model, run) * run.batch * model.hidden * 2;
     const double blocks = model.encoder_layers > 0 ? 3.0 : 2.0;
-    const double reduces = blocks * model.layers - single_blocks(model);
+    const double mixing = sum_of_mixers(model, [](const Mixer& mixer) { return mixer.layers; });
+    // Layers that have a mixer or a feed-forward block, but not both.
+    const double single_blocks = model.layers_without_feed_forward + std::max(0.0, model.layers - mixing);
+    const double reduces = blocks * model.layers - single_blocks;
     time.communication = reduces * (machine.reduce_latency + moved * bytes / machine.device.link);
   }
   return time;

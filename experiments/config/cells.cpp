@@ -103,12 +103,11 @@ std::string label_of(const GridValues& set) {
 }
 
 void set_value(GridValues& values, const std::string& path, std::shared_ptr<const Json> value) {
-  for (auto& [known, held] : values) {
-    if (known != path) continue;
-    held = std::move(value);
-    return;
-  }
-  values.emplace_back(path, std::move(value));
+  const auto known = std::ranges::find(values, path, &GridValues::value_type::first);
+  if (known != values.end())
+    known->second = std::move(value);
+  else
+    values.emplace_back(path, std::move(value));
 }
 
 /// Returns the axes of the sweep. Throws ConfigError if they make too many cells with `cases` cases.

@@ -45,9 +45,6 @@ std::vector<RequestLaw> options_at(double strength, std::int32_t vocab) {
           {.repetition_penalty = 1 + strength, .logit_offset = offset, .logit_bias = {{0, strength}}}};
 }
 
-/// Returns whether a fault is about the draft's rows alone, so that decoding stays lossless.
-bool of_draft(std::string_view fault) { return fault == "plain-draft" || fault == "forgetful-draft"; }
-
 /// Examines requests on the rows of one task.
 class RequestExaminer {
  public:
@@ -118,7 +115,9 @@ RequestSurvey survey_requests(const ProofTask& task, std::size_t tokens) {
       row.right_emitted = right_emitted[which];
       survey.faults.push_back(std::move(row));
     }
-    survey.as_expected = survey.as_expected && refuted != of_draft(fault.name);
+    // A fault in the draft's rows alone leaves decoding lossless.
+    const bool of_draft = fault.name == "plain-draft" || fault.name == "forgetful-draft";
+    survey.as_expected = survey.as_expected && refuted != of_draft;
   }
   return survey;
 }
