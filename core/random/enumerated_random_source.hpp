@@ -27,6 +27,15 @@ struct OwnedWeights {
   const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
+[[noreturn]] inline void refuse_second_draw(Draw draw) {
+  static constexpr const char* names[] = {"draft", "accept", "replace", "bonus", "plain", "world", "iid"};
+  throw std::invalid_argument("a round draws twice at the address Draw{Use::" +
+                              std::string(names[static_cast<std::size_t>(draw.use)]) + ", " +
+                              std::to_string(draw.slot) + ", " + std::to_string(draw.attempt) +
+                              "}, where a sampler has one random number for both; give each draw its own "
+                              "use, slot or attempt (the draft's draws have Use::draft)");
+}
+
 /// Chooses the outcome of every draw along one branch.
 template <class Real>
 struct DrawGuide {
@@ -113,25 +122,20 @@ class EnumeratedRandomSource {
 
   /// Adds a branch to the path. Samplers give one random number for one address, so a second choice with it
   /// would depend on the first.
-  template <class Fill>
-  void add(Draw draw, const Fill& fill) {
-    Branch added{draw};
-    fill(added);
+  void add(Branch added) {
     for (std::size_t i = round_; i < path_.size() && added.ids.size() > 1; ++i) {
-      if (!path_[i].at(draw) || path_[i].ids.size() < 2) continue;
-      static constexpr const char* names[] = {"draft", "accept", "replace", "bonus", "plain", "world", "iid"};
-      throw std::invalid_argument("a round draws twice at the address Draw{Use::" +
-                                  std::string(names[static_cast<std::size_t>(draw.use)]) + ", " +
-                                  std::to_string(draw.slot) + ", " + std::to_string(draw.attempt) +
-                                  "}, where a sampler has one random number for both; give each draw its own "
-                                  "use, slot or attempt (the draft's draws have Use::draft)");
+      if (path_[i].at(added.draw) && path_[i].ids.size() > 1) refuse_second_draw(added.draw);
     }
     path_.push_back(std::move(added));
   }
 
   template <class Fill>
   Token choose(Draw draw, const Fill& fill) {
-    if (depth_ == path_.size()) add(draw, fill);
+    if (depth_ == path_.size()) {
+      Branch added{draw};
+      fill(added);
+      add(std::move(added));
+    }
     const Branch& branch = path_[depth_++];
     if (!branch.at(draw)) throw std::invalid_argument(unsteady);
     probability_ *= branch.probabilities[branch.taken];
