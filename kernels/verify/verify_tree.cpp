@@ -7,22 +7,16 @@ namespace speclab {
 
 namespace {
 
-/// Checks the sizes, formats, options and arrays that trees add to those of chains.
-Error tree_field_error(const TreeBatch& tree) {
+/// Finds the mistakes on which no pointer has a bearing.
+Error shape_error(const TreeBatch& tree) {
+  if (Error reason = TreeKernels::unsupported_reason(tree)) return reason;
+  if (Error error = field_error(tree.batch)) return error;
   if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1))
     return *error + " (without_replacement, independent)";
   if (Error error = range_error("tree_method", static_cast<std::int64_t>(tree.method), 0, 1))
     return *error + " (recursive_rejection, traversal)";
   if (Error error = range_error("draft_rows", tree.draft_rows, 0, tree.batch.gamma))
     return *error + " (0: as many as nodes)";
-  return std::nullopt;
-}
-
-/// Finds the mistakes on which no pointer has a bearing.
-Error shape_error(const TreeBatch& tree) {
-  if (Error reason = TreeKernels::unsupported_reason(tree)) return reason;
-  if (Error error = field_error(tree.batch)) return error;
-  if (Error error = tree_field_error(tree)) return error;
   return launch_error(tree.batch, TreeKernels::layout(tree).launch);
 }
 
