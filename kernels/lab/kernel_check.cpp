@@ -43,11 +43,6 @@ std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& optio
   return cases;
 }
 
-std::string distribution_title(const DistributionCase& distribution) {
-  return fmt::format("distribution, {}, V = {}, gamma = {}", rule_name(distribution.rule), distribution.vocab,
-                     distribution.gamma);
-}
-
 std::string p_list(const DistributionTests& tests) {
   std::vector<std::string> all;
   for (const auto& [name, p] : tests.p_values) all.push_back(fmt::format("{}: {:.2g}", name, p));
@@ -90,7 +85,9 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
       end_if_stopped();
       VerifyBatch batch = shape_batch({1, distribution.gamma, distribution.vocab, distribution.dtype}).batch;
       batch.rule = distribution.rule;
-      KernelCheckRow row = unchecked_row(distribution_title(distribution), info, batch);
+      const std::string title = fmt::format("distribution, {}, V = {}, gamma = {}", rule_name(batch.rule),
+                                            distribution.vocab, distribution.gamma);
+      KernelCheckRow row = unchecked_row(title, info, batch);
       if (!row.detail.empty()) {
         rows.push_back(std::move(row));
         continue;
