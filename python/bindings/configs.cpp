@@ -85,8 +85,6 @@ nb::bytes json_bytes(const RunResult& run) {
   return nb::bytes(text.data(), text.size());
 }
 
-std::string csv(const RunResult& run) { return csv_of(run.result, run.timings); }
-
 std::string report(const RunResult& run) {
   Watch watch;
   return watch.run([&] {
@@ -162,7 +160,7 @@ void bind_configs(nb::module_& module) {
   nb::class_<RunResult>(module, "RunResult")
       .def("json", &json_bytes)
       .def("timings", &timings_bytes)
-      .def("csv", &csv)
+      .def("csv", [](const RunResult& run) { return csv_of(run.result, run.timings); })
       .def("report", &report)
       .def("text", &text)
       .def("figures", &chosen, nb::arg("x"), nb::arg("y"), nb::arg("series"), nb::arg("where"))
