@@ -36,12 +36,6 @@ def imported(name: str, file: pathlib.Path, folders: list[str] | None = None) ->
     return module
 
 
-def listed(engines: ModuleType) -> None:
-    for name in engines.names():
-        engine = engines.engine_of(name)
-        print(f"{name:13} {engine.title:16} {engine.size:7} {engine.time:15} {', '.join(way.name for way in engine.ways)}")
-
-
 def install(engines: ModuleType, name: str, folder: str) -> None:
     engine = engines.engine_of(name)
     print(f"{name}: {engine.size}, {engine.time}, in {folder}", file=sys.stderr)
@@ -93,7 +87,9 @@ def main() -> int:
     try:
         match sys.argv[1:]:
             case ["list"]:
-                listed(engines)
+                for name in engines.names():
+                    engine = engines.engine_of(name)
+                    print(f"{name:13} {engine.title:16} {engine.size:7} {engine.time:15} {', '.join(way.name for way in engine.ways)}")
             case ["install", name, folder]:
                 install(engines, name, folder)
             case ["version", name]:

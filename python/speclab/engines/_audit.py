@@ -98,7 +98,15 @@ def audit(
             sequences=None if sequences is None else integer(sequences, "sequences", 10, 10**7), long=None if long is None else integer(long, "long", 2, 10**6),
             seed=integer(seed, "seed", 0, MOST_SEED), level=level, power=number(power, "power", level, 1, open_ends=True))
         chosen = {name: _chosen(name, engine, settings) for name, engine in known.items()}
-        versions, skipped = _installed(plan, list(known))
+        versions: dict[str, str] = {}
+        skipped: dict[str, str] = {}
+        for name in known:
+            try:
+                versions[name] = version(name, python_of(name, plan.environments))
+            except EngineError as problem:
+                skipped[name] = str(problem)
+        if not versions:
+            raise EngineError("; ".join(skipped.values()))
         write_models(document, plan.models)
         write_models(ending(document), plan.models / "ending", ends=True)
         done, total = 0, sum(plan.size(known[name], unit) for name in versions for unit in chosen[name])
@@ -115,20 +123,6 @@ def audit(
         if out is not None:
             result.save(folder)
     return result
-
-
-def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Versions of the installed engines, and the reasons why the others are missing. EngineError if none is installed."""
-    versions: dict[str, str] = {}
-    skipped: dict[str, str] = {}
-    for name in asked:
-        try:
-            versions[name] = version(name, python_of(name, plan.environments))
-        except EngineError as problem:
-            skipped[name] = str(problem)
-    if not versions:
-        raise EngineError("; ".join(skipped.values()))
-    return versions, skipped
 
 
 def _read(config: ConfigLike | None) -> tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -217,7 +217,12 @@ class _Audited:
                 continue
             found, first, noise, measured_here = self._beside_plain(plain, other, exact, along, own, most)
             rows.append(row | {"noise": noise.rms, "noise_measured": measured_here} | _row(found, first, beside, "same text"))
-        return _judged_rows(rows, self.level)
+        adjusted = iter(_core.holm([p for row in rows for p in row["tests"]]))  # the tests of an engine are one family
+        for row in rows:
+            row["p"] = min((next(adjusted) for _ in row.pop("tests")), default=None)
+            if row["p"] is not None and row["p"] <= self.level:
+                row["verdict"] = "more than rounding"
+        return rows
 
     def _prompts(self) -> list[list[int]]:
         asked = self._settings(_Unit("", 0, 1), [], 1.0, DRAWN)
@@ -276,16 +281,6 @@ def _row(found: list[dict[str, Any]], first: Judged | None, beside: tuple[Judged
 
 def _failed(problem: EngineError) -> dict[str, Any]:
     return {"verdict": "failed", "failed": str(problem), "tests": []}
-
-
-def _judged_rows(rows: list[dict[str, Any]], level: float) -> list[dict[str, Any]]:
-    """Verdicts; the tests of an engine are one family (Holm)."""
-    adjusted = iter(_core.holm([p for row in rows for p in row["tests"]]))
-    for row in rows:
-        row["p"] = min((next(adjusted) for _ in row.pop("tests")), default=None)
-        if row["p"] is not None and row["p"] <= level:
-            row["verdict"] = "more than rounding"
-    return rows
 
 
 def _table(rows: list[dict[str, Any]], texts: int, tokens: int, level: float, power: float) -> str:

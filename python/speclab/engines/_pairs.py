@@ -99,7 +99,7 @@ def audit_pair(
                 asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=one, top_k=0, top_p=1.0, min_p=0.0,
                                  slots=min(known[name].slots, 8), context=len(prompt) + tokens + gamma, seed=seed, ids=vocab is not None)
                 (part,) = decode(name, known[name], pythons[name], asked, vocab, [Asked(sequences, tokens)], count)
-                rows.append(_row(name, known[name], versions[name], way, asked, part, {**possible[one], **cut.get((way.draft_top_k, one), {})}, sequences, tokens))
+                rows.append(_row(name, known[name], versions[name], way, asked, part, {**possible[one], **cut.get((way.draft_top_k, one), {})}, tokens))
     return PairAudit(json.dumps({"gamma": gamma, "sequences": sequences, "tokens": tokens, "seed": seed, "rows": rows}), _table(rows, gamma, sequences, tokens))
 
 
@@ -171,7 +171,7 @@ def _half(interval: dict[str, float]) -> float:
 
 
 def _row(
-    name: str, engine: Engine, version_text: str, way: Way, asked: Settings, part: Any, possible: dict[str, dict[str, float]], sequences: int, tokens: int
+    name: str, engine: Engine, version_text: str, way: Way, asked: Settings, part: Any, possible: dict[str, dict[str, float]], tokens: int
 ) -> dict[str, Any]:
     interval = measured(part.groups, tokens, engine.first_by_prompt)
     if interval is None:

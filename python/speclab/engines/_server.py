@@ -76,16 +76,13 @@ class Server:
                 with contextlib.suppress(OSError):
                     connection.sock.shutdown(socket.SHUT_RDWR)
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _exchange(self, path: str, body: Mapping[str, Any] | None) -> tuple[int, str]:
         if not hasattr(self._own, "connection"):
             kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
             assert self._parts.hostname is not None
             self._own.connection = kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
             self._all.append(self._own.connection)
-        return self._own.connection
-
-    def _exchange(self, path: str, body: Mapping[str, Any] | None) -> tuple[int, str]:
-        connection = self._connection()
+        connection: http.client.HTTPConnection = self._own.connection
         kept = connection.sock is not None
         try:
             connection.request("GET" if body is None else "POST", self._parts.path + path, None if body is None else json.dumps(body), self._headers)
