@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "experiments/base/format/named_entry.hpp"
@@ -127,20 +129,15 @@ std::vector<LoadAdvice> recommended_policies(const LoadPlan& plan, const PolicyR
   };
   for (std::size_t r = 0; r < rates; ++r) {
     const auto best = best_at_rate(plan, r, settable);
-    if (!best) {
-      end_before(r);
+    std::vector<bool> good;
+    if (best) good = as_good_at_rate(plan, runs, r, *best, settable);
+    std::vector<bool> both;  // empty unless there is an open stretch, and a best policy at this rate
+    std::ranges::transform(open, good, std::back_inserter(both), std::logical_and());
+    if (std::ranges::find(both, true) != both.end()) {
+      open = std::move(both);
       continue;
     }
-    std::vector<bool> good = as_good_at_rate(plan, runs, r, *best, settable);
-    if (!open.empty()) {
-      std::vector<bool> both(good.size());
-      for (std::size_t p = 0; p < good.size(); ++p) both[p] = open[p] && good[p];
-      if (std::ranges::find(both, true) != both.end()) {
-        open = std::move(both);
-        continue;
-      }
-      end_before(r);
-    }
+    end_before(r);
     open = std::move(good);
     from = r;
   }
