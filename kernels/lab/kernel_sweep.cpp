@@ -26,24 +26,19 @@ std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t l
   return value && least <= *value && *value <= most ? value : std::nullopt;
 }
 
-/// Collects points in the order in which they were first added.
-class Points {
- public:
-  void add(BenchShape shape, Dtype dtype, double alpha) {
-    shape.dtype = dtype;
-    const KernelPoint point{shape, alpha};
-    if (std::ranges::find(all, point) == all.end()) all.push_back(point);
-  }
-
-  std::vector<KernelPoint> all;
-};
+/// Adds a point unless it is there.
+void add_point(std::vector<KernelPoint>& points, BenchShape shape, Dtype dtype, double alpha) {
+  shape.dtype = dtype;
+  const KernelPoint point{shape, alpha};
+  if (std::ranges::find(points, point) == points.end()) points.push_back(point);
+}
 
 BenchShape with(BenchShape shape, std::int32_t BenchShape::*which, std::int32_t value) {
   shape.*which = value;
   return shape;
 }
 
-void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points) {
+void add_axes(const KernelSweep& sweep, KernelWorkload workload, std::vector<KernelPoint>& points) {
   const BenchShape centre{32, info_of(workload).centre_gamma, 128256, Dtype::bf16, workload};
   const std::span<const std::int32_t> gamma_axis = info_of(workload).gammas;
   constexpr double centre_alpha = 0.7;
@@ -52,27 +47,27 @@ void add_axes(const KernelSweep& sweep, KernelWorkload workload, Points& points)
   const Dtype leading = sweep.dtypes.front();
   for (const Dtype dtype : sweep.dtypes) {
     for (const std::int32_t requests : request_axis)
-      points.add(with(centre, &BenchShape::requests, requests), dtype, alpha);
+      add_point(points, with(centre, &BenchShape::requests, requests), dtype, alpha);
   }
   for (const std::int32_t gamma : gamma_axis)
-    points.add(with(centre, &BenchShape::gamma, gamma), leading, alpha);
+    add_point(points, with(centre, &BenchShape::gamma, gamma), leading, alpha);
   for (const std::int32_t vocab : vocab_axis)
-    points.add(with(centre, &BenchShape::vocab, vocab), leading, alpha);
+    add_point(points, with(centre, &BenchShape::vocab, vocab), leading, alpha);
   for (const std::int32_t requests : {request_axis.front(), request_axis.back()}) {
     for (const std::int32_t gamma : {gamma_axis.front(), gamma_axis.back()}) {
       for (const std::int32_t vocab : {vocab_axis.front(), vocab_axis.back()})
-        points.add({requests, gamma, vocab, leading, workload}, leading, alpha);
+        add_point(points, {requests, gamma, vocab, leading, workload}, leading, alpha);
     }
   }
   for (const Dtype dtype : sweep.dtypes) {
-    for (const double each : sweep.alphas) points.add(centre, dtype, each);
+    for (const double each : sweep.alphas) add_point(points, centre, dtype, each);
   }
 }
 
 }  // namespace
 
 std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
-  Points points;
+  std::vector<KernelPoint> points;
   for (const KernelWorkload workload : sweep.workloads) {
     if (sweep.kind == SweepKind::axes) {
       add_axes(sweep, workload, points);
@@ -85,11 +80,11 @@ std::vector<KernelPoint> sweep_points(const KernelSweep& sweep) {
     for (BenchShape& size : sizes) {
       size.workload = workload;
       for (const Dtype dtype : sweep.dtypes) {
-        for (const double alpha : sweep.alphas) points.add(size, dtype, alpha);
+        for (const double alpha : sweep.alphas) add_point(points, size, dtype, alpha);
       }
     }
   }
-  return points.all;
+  return points;
 }
 
 std::vector<BenchShape> parse_sizes(const std::string& text) {
