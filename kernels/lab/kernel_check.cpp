@@ -43,12 +43,6 @@ std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& optio
   return cases;
 }
 
-std::string p_list(const DistributionTests& tests) {
-  std::vector<std::string> all;
-  for (const auto& [name, p] : tests.p_values) all.push_back(fmt::format("{}: {:.2g}", name, p));
-  return fmt::format("p: {}", fmt::join(all, ", "));
-}
-
 }  // namespace
 
 KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, const VerifyBatch& batch) {
@@ -87,18 +81,17 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
       batch.rule = distribution.rule;
       const std::string title = fmt::format("distribution, {}, V = {}, gamma = {}", rule_name(batch.rule),
                                             distribution.vocab, distribution.gamma);
-      KernelCheckRow row = unchecked_row(title, info, batch);
-      if (!row.detail.empty()) {
-        rows.push_back(std::move(row));
-        continue;
-      }
+      KernelCheckRow& row = rows.emplace_back(unchecked_row(title, info, batch));
+      if (!row.detail.empty()) continue;
       const DistributionTests tests = test_distribution(distribution, runner, info.implementation, info.exact,
                                                         options.requests, requests_a_batch);
-      row.detail = fmt::format("{} requests; {}", options.requests, p_list(tests));
+      std::vector<std::string> listed;
+      for (const auto& [name, p] : tests.p_values) listed.push_back(fmt::format("{}: {:.2g}", name, p));
+      row.detail = fmt::format("{} requests; p: {}", options.requests, fmt::join(listed, ", "));
       if (info.exact) {
         row.outcome = CheckOutcome::passed;  // unless Holm's adjustment rejects it
         for (const auto& [name, p] : tests.p_values) {
-          rows_of.push_back(rows.size());
+          rows_of.push_back(rows.size() - 1);
           p_values.push_back(p);
         }
       } else {
@@ -110,7 +103,6 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
                                     tests.total_variation);
         }
       }
-      rows.push_back(std::move(row));
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p_values);
