@@ -33,15 +33,8 @@ struct Tables {
   MadeModel draft;
 };
 
-/// Returns logarithms of probabilities, so that the sigmoid rule's choice of logits (core/rules/sigmoid.hpp)
-/// is the same as a kernel's that takes logits as they are.
-std::vector<float> normalised(const std::vector<double>& logits, Dtype dtype) {
-  const double log_sum = log_sum_exp(logits);
-  std::vector<float> row;
-  for (const double logit : logits) row.push_back(rounded(static_cast<float>(logit - log_sum), dtype));
-  return row;
-}
-
+/// Makes a model whose logits are logarithms of probabilities, so that the sigmoid rule's choice of logits
+/// (core/rules/sigmoid.hpp) is the same as a kernel's that takes logits as they are.
 MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*side) {
   const MadeLogits how{distribution.seed, 1.5F, 1};
   std::vector<std::vector<float>> rows;
@@ -50,8 +43,11 @@ MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*sid
     std::vector<double> logits;
     for (Token id = 0; id < distribution.vocab; ++id)
       logits.push_back(static_cast<double>(made_logit(how, row, id).*side));
-    rows.push_back(normalised(logits, distribution.dtype));
-    logits.assign(rows.back().begin(), rows.back().end());
+    const double log_sum = log_sum_exp(logits);
+    std::vector<float>& kept = rows.emplace_back();
+    for (const double logit : logits)
+      kept.push_back(rounded(static_cast<float>(logit - log_sum), distribution.dtype));
+    logits.assign(kept.begin(), kept.end());
     softmax(logits, 1, probabilities.emplace_back(logits.size()));
   }
   return {std::move(rows), ExactTable<double>(std::move(probabilities))};
