@@ -84,21 +84,9 @@ std::optional<JournalHead> head_in(const std::string& line) {
   }
 }
 
-/// Adds a line's cell. Returns false if the line is damaged.
-bool add_line(const std::string& line, JournalContent& content) {
-  const auto finished = finished_cell(checked(line));
-  if (!finished || finished->first >= content.head->cells) return false;
-  try {
-    content.cells[finished->first] =
-        read_cell(*shown_part(*content.head->config).experiment, parse_json(std::string(finished->second)));
-    return true;
-  } catch (const ConfigError&) {  // written by another program
-    return false;
-  }
-}
-
-/// Reads a journal. `begin` receives its first line, `take` each further complete line and its offset; `take`
-/// returns whether the line is undamaged. Returns nothing if there is no file.
+/// Reads a journal. `begin` receives its first line, `take` each further line of a finished cell, its offset,
+/// the cell's index and the JSON of its result; `take` returns whether the line is undamaged. Returns nothing
+/// if there is no file.
 template <class Begin, class Take>
 std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begin begin, Take take) {
   std::ifstream stream(file, std::ios::binary);
@@ -114,7 +102,10 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
   for (; std::getline(stream, line); offset += line.size() + 1) {
     content.torn = stream.eof();
     if (content.torn) break;
-    content.damaged += take(content, line, offset) ? 0 : 1;
+    const auto finished = finished_cell(checked(line));
+    const bool sound = finished && finished->first < content.head->cells &&
+                       take(content, line, offset, finished->first, finished->second);
+    content.damaged += sound ? 0 : 1;
   }
   return content;
 }
@@ -165,10 +156,9 @@ std::optional<JournalHead> read_journal_head(const std::filesystem::path& file) 
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
                                            const std::function<void(const JournalHead& head)>& begin,
                                            const UseOfCell& use) {
-  const auto take = [&use](JournalContent& content, const std::string& line, std::uint64_t offset) {
-    const auto finished = finished_cell(checked(line));
-    if (!finished || finished->first >= content.head->cells) return false;
-    use(finished->first, offset, finished->second);
+  const auto take = [&use](const auto&, const auto&, std::uint64_t offset, std::size_t cell,
+                           std::string_view json) {
+    use(cell, offset, json);
     return true;
   };
   return read_lines(
@@ -196,11 +186,18 @@ std::string_view JournalReader::cell(std::uint64_t offset) {
 
 std::optional<JournalContent> read_journal(const std::filesystem::path& file) {
   const auto keep = [](JournalContent& content, const std::string& line) { content.sound += line + "\n"; };
-  return read_lines(file, keep, [&](JournalContent& content, const std::string& line, std::uint64_t) {
-    const bool sound = add_line(line, content);
-    if (sound) keep(content, line);
-    return sound;
-  });
+  const auto take = [&](JournalContent& content, const std::string& line, std::uint64_t, std::size_t cell,
+                        std::string_view json) {
+    try {
+      content.cells[cell] =
+          read_cell(*shown_part(*content.head->config).experiment, parse_json(std::string(json)));
+    } catch (const ConfigError&) {  // written by another program
+      return false;
+    }
+    keep(content, line);
+    return true;
+  };
+  return read_lines(file, keep, take);
 }
 
 JournalWriter::~JournalWriter() {
