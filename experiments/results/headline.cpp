@@ -43,36 +43,30 @@ std::string range_text(const Result& result, Metric metric) {
   return fmt::format("{} from {} to {}", metric_label(metric), at(*least), at(*most));
 }
 
-std::string as_sentence(std::string text) {
-  if (text.empty()) return text;
-  if (text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text + ".";
-}
-
 }  // namespace
 
 std::string metric_headline(const Result& result, const Timings&) {
   PrintedNumbers printed;
   printed.add(result);
   std::string text = printed.sentence();
-  const bool alone = result.cells.size() == 1;
   const auto& drawn = result.shown().figures;
   const Metric metric =
       drawn && !drawn->empty() ? drawn->front().y : presentation_of(result.shown()).metrics.figure;
-  // If there are verdicts on printed numbers, the range would say less and is left out.
   std::string found;
-  if (alone) {
+  if (result.cells.size() == 1) {
     const CellResult& cell = result.cells.front();
     found = one_cell(cell, metric);
     const std::string tokens = one_cell(cell, Metric::tokens_per_target_step);
     if (!found.empty() && !tokens.empty() && metric != Metric::tokens_per_target_step) found += "; " + tokens;
-  } else {
-    const bool judged = std::any_of(result.cells.begin(), result.cells.end(),
-                                    [](const CellResult& cell) { return !cell.verdict.empty(); });
-    if (!judged) found = range_text(result, metric);
+  } else if (std::ranges::all_of(result.cells, [](const CellResult& cell) { return cell.verdict.empty(); })) {
+    // Verdicts on printed numbers would say more than the range.
+    found = range_text(result, metric);
   }
-  found = as_sentence(std::move(found));
-  if (!found.empty() && !text.empty()) found += " ";
+  if (!found.empty()) {
+    char& first = found.front();
+    if (first >= 'a' && first <= 'z') first = static_cast<char>(first - 'a' + 'A');
+    found += text.empty() ? "." : ". ";
+  }
   if (result.partial) text += text.empty() ? "Interrupted: partial." : " Interrupted: partial.";
   return found + text;
 }
