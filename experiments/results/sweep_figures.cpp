@@ -102,18 +102,14 @@ Figure curves(Cells cells, const FigureConfig& config) {
       if (formula != nullptr && cell->formula_alpha != AlphaSource::measured) line.add(x, *formula);
       if (const Interval* simulated = find(cell->simulated, config.y)) points.add(x, *simulated);
     }
-    const bool has_line = !line.x.empty();
-    if (has_line) {
+    if (!line.x.empty()) {
+      // For a single curve, line and points have separate names and colours.
       if (name.empty()) line.name = "formula";
+      points.name = name.empty() ? "simulated" : "";
+      if (!name.empty()) points.colour_of = figure.series.size();
       figure.series.push_back(std::move(line));
     }
-    if (points.x.empty()) continue;
-    if (has_line) {
-      // For a single curve, line and points have separate names and colours.
-      points.name = name.empty() ? "simulated" : "";
-      if (!name.empty()) points.colour_of = figure.series.size() - 1;
-    }
-    figure.series.push_back(std::move(points));
+    if (!points.x.empty()) figure.series.push_back(std::move(points));
   }
   return figure;
 }
@@ -142,10 +138,6 @@ Figure heat_map(const Cells& cells, const FigureConfig& config) {
   return {.y_label = axis_label(config.series), .heat = std::move(heat)};
 }
 
-bool is_numeric(const Json& axis) {
-  return axis.is_object() || std::ranges::all_of(axis, [](const Json& value) { return value.is_number(); });
-}
-
 /// Returns default figures of a sweep: curves over the longest numeric axis, one for each value of the next
 /// longest, or a heat map if both are long. Further axes become facets.
 std::vector<FigureConfig> default_figures(const ShownConfig& config) {
@@ -156,8 +148,10 @@ std::vector<FigureConfig> default_figures(const ShownConfig& config) {
     bool numeric;
   };
   std::vector<Axis> axes;
-  for (const auto& [path, axis] : *config.sweep)
-    axes.push_back({path, axis->is_array() ? axis->size() : max_curves + 1, is_numeric(*axis)});
+  for (const auto& [path, axis] : *config.sweep) {
+    const bool numeric = axis->is_object() || std::ranges::all_of(*axis, &Json::is_number);
+    axes.push_back({path, axis->is_array() ? axis->size() : max_curves + 1, numeric});
+  }
   std::ranges::stable_sort(axes, [](const Axis& a, const Axis& b) {
     return std::pair(a.numeric, a.values) > std::pair(b.numeric, b.values);
   });
