@@ -68,13 +68,10 @@ int run_verb(const Verb& verb, const std::string& called, const Words& words, co
     if (const Verb* const next = find_named(verb.verbs, words[0]))
       return run_verb(*next, called + " " + words[0], {words.begin() + 1, words.end()}, &verb);
   }
-  if (!verb.run) {
-    if (!asks_for_help(words)) refuse_word(called, verb, words);
-    fmt::print("{}", help_text(verb));
-    return exit_ok;
-  }
-  Values values = parse(verb, called, words, above);
-  if (values.has("help")) {
+  if (!verb.run && !asks_for_help(words)) refuse_word(called, verb, words);
+  Values values;
+  if (verb.run) values = parse(verb, called, words, above);
+  if (!verb.run || values.has("help")) {
     fmt::print("{}", help_text(verb));
     return exit_ok;
   }
