@@ -32,8 +32,11 @@ std::string letters_of(const std::string& name) {
   return letters;
 }
 
-/// Throws UsageError unless --server names one of these.
-void require_server(const Values& values, const std::set<std::string>& known) {
+/// Throws UsageError unless --server names the server of one of these.
+template <class Settings>
+void require_server(const Values& values, const Settings& settings) {
+  std::set<std::string> known;
+  for (const auto& one : settings) known.insert(one.server);
   const std::string& wanted = values.text("server");
   if (std::ranges::none_of(known, [&](const auto& one) { return letters_of(one) == letters_of(wanted); }))
     throw UsageError("--server {}: expected one of {}", wanted, fmt::join(known, ", "));
@@ -71,10 +74,7 @@ void add_setting_options(Verb& verb) {
 }
 
 void check_server(const Values& values) {
-  if (values.count("server") == 0) return;
-  std::set<std::string> known;
-  for (const ServerOption& one : server_options()) known.insert(one.server);
-  require_server(values, known);
+  if (values.count("server") != 0) require_server(values, server_options());
 }
 
 void choose_settings(const Values& values, std::vector<ServerSetting>& settings) {
@@ -82,9 +82,7 @@ void choose_settings(const Values& values, std::vector<ServerSetting>& settings)
     for (ServerSetting& one : settings) one.synthetic.reset();
   }
   if (!values.has("server") || settings.empty()) return;
-  std::set<std::string> known;
-  for (const ServerSetting& one : settings) known.insert(one.server);
-  require_server(values, known);
+  require_server(values, settings);
   std::erase_if(settings, [&](const ServerSetting& one) {
     return letters_of(one.server) != letters_of(values.text("server"));
   });
