@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/format/named_entry.hpp"
@@ -29,31 +30,22 @@ Cells point_cells(const KernelPoint& point) {
           three_digits(point.alpha)};
 }
 
-/// Returns the workloads of rows, in the order of their first rows.
-template <class Row>
-std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
-  std::vector<KernelWorkload> found;
-  for (const Row& row : rows) {
-    if (std::find(found.begin(), found.end(), row.workload) == found.end()) found.push_back(row.workload);
-  }
-  return found;
-}
-
-/// Returns one table per workload; `add` adds a row's cells. Tables of workloads other than chains have the
-/// workload in their names.
+/// Returns one table per workload, in the order of their first rows; `add` adds a row's cells. Tables of
+/// workloads other than chains have the workload in their names.
 template <class Row, class Add>
 std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& empty, const Add& add) {
   std::vector<Table> tables;
-  for (const KernelWorkload workload : workloads_of(rows)) {
-    Table& table = tables.emplace_back(empty);
-    const KernelWorkloadInfo& info = info_of(workload);
-    if (workload != KernelWorkload::chains) {
+  std::map<KernelWorkload, std::size_t> places;
+  for (const Row& row : rows) {
+    const auto [place, added] = places.try_emplace(row.workload, tables.size());
+    if (added) tables.push_back(empty);
+    Table& table = tables[place->second];
+    if (added && row.workload != KernelWorkload::chains) {
+      const KernelWorkloadInfo& info = info_of(row.workload);
       table.id += fmt::format("-{}", info.name);
       table.caption += fmt::format("; {}: {}", info.name, info.sentence);
     }
-    for (const Row& row : rows) {
-      if (row.workload == workload) add(row, table.rows);
-    }
+    add(row, table.rows);
   }
   return tables;
 }
