@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "experiments/base/format/named_entry.hpp"
@@ -95,16 +96,15 @@ std::optional<std::size_t> best_over_rates(const LoadPlan& plan, const std::vect
   std::optional<std::size_t> best;
   std::pair<double, double> least;
   for (std::size_t p = 0; p < plan.policies.size(); ++p) {
+    const auto points = std::span(plan.policies[p].points).subspan(from, to - from + 1);
+    const auto has_state = [](const LoadPoint& point) { return point.state.has_value(); };
+    if (!allowed[p] || std::ranges::any_of(points, has_state)) continue;
     std::pair<double, double> score{0, 0};  // the share of requests that is missing, then latencies
-    bool keeps_up = allowed[p];
-    for (std::size_t r = from; r <= to && keeps_up; ++r) {
-      const LoadPoint& point = plan.policies[p].points[r];
-      keeps_up = !point.state;
-      if (!keeps_up) break;
+    for (const LoadPoint& point : points) {
       if (!meets_targets(plan, point)) score.first += 1 - kept_share(point);
       score.second += std::log(mean_latency(point));
     }
-    if (!keeps_up || (best && score >= least)) continue;
+    if (best && score >= least) continue;
     best = p;
     least = score;
   }
