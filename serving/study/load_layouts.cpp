@@ -78,8 +78,7 @@ std::pair<int, double> score_of(const LoadPlan& plan) {
 std::optional<double> latency_at(const LoadPlan& plan, double rate) {
   const LoadPolicy* const policy = recommended_at(plan, rate);
   if (policy == nullptr) return std::nullopt;
-  const auto point = std::ranges::find(policy->points, rate, &LoadPoint::rate);
-  return mean_latency(*point);
+  return mean_latency(*std::ranges::find(policy->points, rate, &LoadPoint::rate));
 }
 
 }  // namespace
@@ -162,9 +161,7 @@ std::optional<LoadPlan> plan_layouts(const LoadQuestion& question, const Control
   if (questions.size() == 1) return plan_load(questions.front(), control);
   if (question.rates.empty()) {
     double capacity = 0;
-    for (const LoadQuestion& one : questions) {
-      capacity = std::max(capacity, max_capacity(one, control));
-    }
+    for (const LoadQuestion& one : questions) capacity = std::max(capacity, max_capacity(one, control));
     if (control.stop()) return std::nullopt;
     if (capacity > 0) {
       for (LoadQuestion& one : questions) one.rates = rates_below(capacity);
