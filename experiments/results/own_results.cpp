@@ -23,11 +23,6 @@ Json own_json(const Result& result, const CellResult& cell) {
   return own;
 }
 
-Cell own_cell(const Json& value) {
-  if (value.is_number()) return number_cell(value.get<double>());
-  return text_cell(value.is_string() ? value.get<std::string>() : "");
-}
-
 }  // namespace
 
 std::vector<Table> own_tables(const Result& result, const Timings&, const std::string& id) {
@@ -37,7 +32,11 @@ std::vector<Table> own_tables(const Result& result, const Timings&, const std::s
   for (const CellResult& cell : result.cells) {
     std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell_name(result.shown(), cell)));
     const Json own = own_json(result, cell);
-    for (const Field& field : own_fields(result)) row.push_back(own_cell(own.value(field.name, Json())));
+    for (const Field& field : own_fields(result)) {
+      const Json value = own.value(field.name, Json());
+      row.push_back(value.is_number() ? number_cell(value.get<double>())
+                                      : text_cell(value.is_string() ? value.get<std::string>() : ""));
+    }
   }
   return {table};
 }
