@@ -33,14 +33,13 @@ constexpr std::size_t max_partial_cells = 4096;
 
 void print_section(const Section& section) {
   for (std::size_t i = 0; i < section.tables.size(); ++i) {
-    const Table& table = section.tables[i];
-    if (i > 0 && table.folded) continue;  // such tables are in the report
-    Table shown = table;
-    if (shown.rows.size() > rows_on_terminal) {
-      shown.note = fmt::format("The first {} rows; all are in results.csv. {}", rows_on_terminal, table.note);
-      shown.rows.resize(rows_on_terminal);
+    if (i > 0 && section.tables[i].folded) continue;  // such tables are in the report
+    Table table = section.tables[i];
+    if (table.rows.size() > rows_on_terminal) {
+      table.note = fmt::format("The first {} rows; all are in results.csv. {}", rows_on_terminal, table.note);
+      table.rows.resize(rows_on_terminal);
     }
-    fmt::print("{}\n", terminal(shown));
+    fmt::print("{}\n", terminal(table));
   }
   for (const Passage& passage : section.passages) fmt::print("{}\n", terminal(passage, writes_to_terminal()));
 }
