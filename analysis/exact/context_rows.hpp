@@ -97,7 +97,7 @@ struct ExaminedByContext : ExaminedRound<Real> {
   std::vector<std::vector<Real>> made_target = {}, made_draft = {};
 };
 
-/// What is known of the models beside their rows.
+/// Says what the caller knows of the models beside their rows.
 struct KnownRows {
   bool draft_has_rows = true;  ///< else the rule drafts by itself, and only the draft's vocabulary is read
   std::optional<std::size_t> memory = {};  ///< number of last tokens on which both rows depend

@@ -27,6 +27,7 @@ struct OwnedWeights {
   const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
+/// Throws std::invalid_argument, which names the address and the remedy.
 [[noreturn]] inline void refuse_second_draw(Draw draw) {
   static constexpr const char* names[] = {"draft", "accept", "replace", "bonus", "plain", "world", "iid"};
   throw std::invalid_argument("a round draws twice at the address Draw{Use::" +

@@ -80,8 +80,9 @@ int run_verb(const Verb& verb, const std::string& called, const Words& words, co
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool alone = word == "--quiet" || word == "-q" || word == "--force" || word == "--json";
-    const bool valued = word.starts_with("--threads") || word.starts_with("--out");
-    if (valued && word.find('=') == std::string::npos) ++i;
+    const std::string option = word.substr(0, word.find('='));
+    const bool valued = option == "--threads" || option == "--out";
+    if (valued && option == word) ++i;  // its value is the next word
     if (!alone && !valued) lasting.push_back(word);
   }
   values.command = shell_command(called, lasting);

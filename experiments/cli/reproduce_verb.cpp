@@ -142,7 +142,7 @@ fs::path report_folder(const Values& values) {
 void refuse_other_report(const fs::path& out, const std::vector<fs::path>& all,
                          const std::vector<fs::path>& todo) {
   if (fs::exists(out / "result.json") || fs::exists(out / "journal.jsonl") ||
-      fs::exists(out / "report.html") > fs::exists(out / "summary.csv"))
+      (fs::exists(out / "report.html") && !fs::exists(out / "summary.csv")))
     throw UsageError("{} holds other results; choose another --out, or --force", out.string());
   std::string lost;
   for (const fs::path& file : all) {

@@ -14,8 +14,8 @@ namespace speclab {
 class Journal {
  public:
   /// Reads the cells that an earlier run of `identity` left in `folder`. Throws UsageError if cells are
-  /// `required` and there is nothing to continue. A journal that is damaged or not
-  /// continued is kept as journal.jsonl.earlier; the undamaged cells of a damaged one are used.
+  /// `required` and there is nothing to continue. Keeps a journal that is damaged or not continued as
+  /// journal.jsonl.earlier, and uses the undamaged cells of a damaged one.
   Journal(const std::filesystem::path& folder, const RunIdentity& identity, bool required = false);
 
   /// Returns the cells that need not be run again.

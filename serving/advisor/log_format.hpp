@@ -21,7 +21,7 @@ struct ModelLog {
   std::uint64_t counted = 0;  ///< drafted tokens of the rounds in `counts`
   /// Drafted tokens that rounds lacked, compared with the longest round of their record.
   std::uint64_t short_by = 0;
-  /// Of all rounds. Those of a record without lengths have its mean length, rounded down or up.
+  /// Counts all rounds. Those of a record without lengths have its mean length, rounded down or up.
   DraftLengths lengths = {};
   /// Because rates are rounded, so many fewer or more rounds may have accepted all drafted tokens.
   std::uint64_t full_fewer = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <mutex>
 
 #include "sim/text/utf8.hpp"
 
@@ -77,6 +78,8 @@ std::string printable_line(std::string_view text, std::size_t most) { return sho
 
 void print_error(std::string_view text) {
   const std::string line = printable(text) + "\n";
+  static std::mutex mutex;  // the handler is that of all threads
+  const std::scoped_lock lock(mutex);
   const auto former = std::signal(SIGPIPE, SIG_IGN);
   std::fputs(line.c_str(), stderr);
   std::signal(SIGPIPE, former);

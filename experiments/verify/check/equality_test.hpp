@@ -77,7 +77,7 @@ struct EqualityResult : FitTest {  // The base is the joint test of whole sequen
   /// Planted faults that given sequences cannot show, if no difference was found.
   std::optional<std::vector<std::string>> unseen_faults;
   std::optional<std::string> texts;  ///< where the sequences begin: "after the prompt 0"
-  /// What the sequences cannot show of a round, if no difference was found.
+  /// Says what the sequences cannot show of a round, if they showed no difference.
   std::optional<std::string> not_compared;
 };
 SPECLAB_IS_DESCRIBED(EqualityResult);

@@ -223,7 +223,7 @@ Proof prove(const ProofTask& task, Arithmetic arithmetic) {
   const auto contexts = static_cast<double>(std::max(task.target.size(), task.draft.size()));
   if (task.request || exact.digits > short_digits || exact.seconds * contexts > short_seconds) return found;
   ProofTask everywhere = task;
-  everywhere.max_branches = contexts * exact.branches;
+  everywhere.max_branches = limit_of(task, arithmetic);  // the same contexts, so that only a tie can differ
   Proof repeated = prove_in<Rational>(everywhere);
   const double tv = as_double(found.tv);
   if (std::abs(as_double(repeated.tv) - tv) <= enumeration_rounding) return found;

@@ -131,7 +131,7 @@ std::string rows_words(ProvedRows rows) {
 std::string contexts_words(const ExaminedContexts& contexts, std::span<const Token> given, bool lossless) {
   if (contexts.refuting) {
     return fmt::format("a round after {} shows this, and a round after {} does not",
-                       fmt::join(*contexts.refuting, ","), context_words(given));
+                       context_words(*contexts.refuting), context_words(given));
   }
   if (!lossless || (contexts.all && contexts.count == 1)) return "";
   return fmt::format("{}{} in which a round can start{}; the numbers are of a round after {}",

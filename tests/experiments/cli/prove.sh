@@ -57,4 +57,14 @@ for change in 's/"token"/"foo": 1, "token"/' 's/"ids"/"foo": 1, "ids"/' 's/"logp
   says err "rows.jsonl:3: "
 done
 
+# A limit on branches ends proofs in doubles and in fractions after the same contexts: a context that only one of them reached would
+# look like a tie. The third context refutes the rule.
+limited=(prove --rule lenient --target "1/2,1/4,1/4;1/2,1/4,1/4;.8,.1,.1" --draft "1/2,1/4,1/4;1/2,1/4,1/4;1/2,1/4,1/4" --gamma 1 --lenience .5)
+for arithmetic in "" --exact; do
+  # shellcheck disable=SC2086
+  expect 0 "${limited[@]}" --max-branches 18 --json $arithmetic
+  python "assert data['lossless'] and data['contexts'] == 2 and not data['all_contexts'] and not data.get('tv_in_doubles')" out
+done
+expect 1 "${limited[@]}"
+
 report

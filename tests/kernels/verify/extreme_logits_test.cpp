@@ -49,7 +49,7 @@ void fill(LogitBatch& logits, std::int32_t request) {
   logits.target_logit(request, logits.batch.gamma, tile_size - 1) = std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Fills all requests and sets their temperatures, of which `heat` has one for each request.
+/// Fills all requests and sets the temperature of each; `heat` holds the temperatures.
 void fill(LogitBatch& logits, std::vector<float>& heat) {
   for (std::int32_t request = 0; request < logits.batch.requests; ++request) {
     fill(logits, request);
